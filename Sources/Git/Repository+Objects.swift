@@ -56,15 +56,21 @@ public struct Commit: Hashable, Sendable {
 extension Repository {
   /// Returns the content of an object, loose or packed.
   ///
+  /// Once an object was read from a pack, the known packs are searched before the loose objects: a fetch or a packing
+  /// puts many objects into one pack, and a lookup in it needs no system call.
+  ///
   /// - Throws: `GitError`: `malformed` if the object is of another kind, `tooLarge` if it has more than `limit`
   ///   bytes.
   func read(
     _ id: ObjectID, _ kind: LooseObjects.Kind, limit: Int
   ) throws(GitError) -> [UInt8] {
     let operation = "read the object \(id.short)"
+    // If the packed copy is damaged, there may be an intact loose one.
+    if let packed = try? readPacked(id, kind, limit: limit, onlyIfKnown: true) { return packed }
     do {
       guard let object = try loose.read(id, limit: limit) else {
-        return try readPacked(id, kind, limit: limit, isLoose: false)
+        if let packed = try? readPacked(id, kind, limit: limit) { return packed }
+        return try readAnywhere(id, kind, limit: limit)
       }
       guard object.kind == kind else {
         throw GitError(.malformed, operation, "it has another type")
@@ -74,7 +80,7 @@ extension Repository {
       throw error
     } catch let error as LooseObjects.Damage {
       // A pack may contain an intact copy.
-      if let packed = try? readPacked(id, kind, limit: limit, isLoose: true) { return packed }
+      if let packed = try? readPacked(id, kind, limit: limit) { return packed }
       throw GitError(error.isTooLarge ? .tooLarge : .damaged, operation, error.reason)
     } catch let error as FileError where error.number == EFBIG {
       throw GitError(.tooLarge, operation, "it is too large")
@@ -83,37 +89,53 @@ extension Repository {
     }
   }
 
+  /// Returns the content of an object in the repository's own packs, or nil if they don't contain it.
+  ///
+  /// - Parameter onlyIfKnown: True to search only packs that are open already.
   private func readPacked(
-    _ id: ObjectID, _ kind: LooseObjects.Kind, limit: Int, isLoose: Bool
+    _ id: ObjectID, _ kind: LooseObjects.Kind, limit: Int, onlyIfKnown: Bool = false
+  ) throws(GitError) -> [UInt8]? {
+    let lookup = onlyIfKnown ? GIT_ODB_LOOKUP_NO_REFRESH.rawValue : 0
+    return try withPacks(opening: !onlyIfKnown) { packs throws(GitError) in
+      var oid = id.oid
+      guard git_odb_exists_ext(packs, &oid, lookup) == 1 else { return nil }
+      return try Repository.read(id, kind, limit: limit, from: packs)
+    }
+  }
+
+  /// Returns the content of an object from any place, such as an alternate, or throws the reason that there is none.
+  private func readAnywhere(
+    _ id: ObjectID, _ kind: LooseObjects.Kind, limit: Int
   ) throws(GitError) -> [UInt8] {
     return try with { repository throws(GitError) in
       var database: OpaquePointer?
-      // If an object is loose and packed, libgit2 reads the loose one even if it is damaged.
-      try GitError.check(
-        isLoose
-          ? belfry_git_open_packs(&database, loose.folder)
-          : git_repository_odb(&database, repository),
-        "open the object database")
+      try GitError.check(git_repository_odb(&database, repository), "open the object database")
       defer { git_odb_free(database) }
-      // The size comes first: a small pack can inflate to more than the available memory.
-      var size = 0
-      var found = GIT_OBJECT_INVALID
-      var oid = id.oid
-      try GitError.check(
-        git_odb_read_header(&size, &found, database, &oid), "find the object \(id.short)")
-      guard found == kind.code else {
-        throw GitError(.malformed, "read the object \(id.short)", "it has another type")
-      }
-      guard size <= limit else {
-        throw GitError(.tooLarge, "read the object \(id.short)", "it is too large: \(size) bytes")
-      }
-      var object: OpaquePointer?
-      try GitError.check(git_odb_read(&object, database, &oid), "read the object \(id.short)")
-      defer { git_odb_object_free(object) }
-      let data = UnsafeRawBufferPointer(
-        start: git_odb_object_data(object), count: git_odb_object_size(object))
-      return Array(data)
+      return try Repository.read(id, kind, limit: limit, from: database)
     }
+  }
+
+  private static func read(
+    _ id: ObjectID, _ kind: LooseObjects.Kind, limit: Int, from database: OpaquePointer?
+  ) throws(GitError) -> [UInt8] {
+    // The size comes first: a small pack can inflate to more than the available memory.
+    var size = 0
+    var found = GIT_OBJECT_INVALID
+    var oid = id.oid
+    try GitError.check(
+      git_odb_read_header(&size, &found, database, &oid), "find the object \(id.short)")
+    guard found == kind.code else {
+      throw GitError(.malformed, "read the object \(id.short)", "it has another type")
+    }
+    guard size <= limit else {
+      throw GitError(.tooLarge, "read the object \(id.short)", "it is too large: \(size) bytes")
+    }
+    var object: OpaquePointer?
+    try GitError.check(git_odb_read(&object, database, &oid), "read the object \(id.short)")
+    defer { git_odb_object_free(object) }
+    let data = UnsafeRawBufferPointer(
+      start: git_odb_object_data(object), count: git_odb_object_size(object))
+    return Array(data)
   }
 
   /// Returns the content of a blob.

@@ -10,7 +10,12 @@ public final class Repository: Sendable {
     let pointer: OpaquePointer
     /// The source of loose objects for libgit2; nil as long as it reads them itself.
     var looseObjects: LooseObjectBackend?
-    deinit { git_repository_free(pointer) }
+    /// The object database of the packs alone; nil as long as nothing was read from it.
+    var packs: OpaquePointer?
+    deinit {
+      git_odb_free(packs)
+      git_repository_free(pointer)
+    }
   }
   private let handle: Mutex<Handle>
   /// The path of the `.git` folder, with a trailing slash.
@@ -62,6 +67,28 @@ public final class Repository: Sendable {
         handle.looseObjects = source
       }
       return try source.reporting { () throws(GitError) in try body(handle.pointer) }
+    }
+  }
+
+  /// Calls a closure with the object database of the repository's own packs, without loose objects and alternates.
+  ///
+  /// - Parameters:
+  ///   - opening: True to open the database if it is not open yet.
+  ///   - body: The closure. It must not call this repository's methods.
+  /// - Returns: The result of the closure, or nil if the database is not open.
+  func withPacks<Result: Sendable>(
+    opening: Bool, _ body: (OpaquePointer) throws(GitError) -> Result?
+  ) throws(GitError) -> Result? {
+    try locked { handle throws(GitError) in
+      if handle.packs == nil, opening {
+        var database: OpaquePointer?
+        let code = belfry_git_open_packs(&database, loose.folder)
+        if code != 0 { git_odb_free(database) }
+        try GitError.check(code, "open the packs")
+        handle.packs = database
+      }
+      guard let packs = handle.packs else { return nil }
+      return try body(packs)
     }
   }
 

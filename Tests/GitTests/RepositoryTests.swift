@@ -168,4 +168,69 @@ import Testing
     let error = #expect(throws: FileError.self) { try DurableFile.read(path, limit: 4) }
     #expect(error?.number == EFBIG)
   }
+
+  @Test func packedObjectsAreReadAfterEachFetchAndPacking() async throws {
+    let sandbox = try Sandbox()
+    let folder = sandbox.root + "/repository"
+    let repository = try Repository.create(folder)
+    func blob(_ text: String) throws -> ObjectID { try repository.writeBlob(Array(text.utf8)) }
+    func text(_ id: ObjectID) throws -> String {
+      String(decoding: try repository.blob(id, limit: 100), as: UTF8.self)
+    }
+    func pack(_ ids: ObjectID...) async throws {
+      let list = ids.map(\.description).joined(separator: "\n")
+      let packed = try await sandbox.run(
+        "/bin/sh",
+        ["-c", "cd '\(folder)' && echo '\(list)' | git pack-objects -q .git/objects/pack/pack"])
+      try #require(packed.status == 0)
+      try #require(try await sandbox.git("prune-packed", "-q", in: folder).status == 0)
+    }
+    let (one, two, three) = (try blob("one"), try blob("two"), try blob("three"))
+    try await pack(one)
+    #expect(try text(one) == "one")
+    // The packs are open now. The second one is found, too.
+    try await pack(two)
+    #expect(try text(two) == "two")
+    #expect(try text(three) == "three")
+    #expect(throws: GitError.self) { try repository.blob(one, limit: 2) }
+    #expect(throws: GitError.self) { try repository.tree(one) }
+    // All packs are replaced by one.
+    try await pack(one, two, three)
+    #expect(try text(one) == "one")
+    #expect(try text(three) == "three")
+    let missing = Repository.blobID(Array("missing".utf8))
+    #expect(throws: GitError.self) { try repository.blob(missing, limit: 100) }
+    // An object that is both packed and loose is read from the intact copy.
+    #expect(try text(try blob("one")) == "one")
+  }
+
+  @Test func aDamagedPackIsNoProblemAsLongAsAnObjectIsLoose() async throws {
+    let sandbox = try Sandbox()
+    let folder = sandbox.root + "/repository"
+    let repository = try Repository.create(folder)
+    let texts = ["one", "two"]
+    let ids = try texts.map { try repository.writeBlob(Array($0.utf8)) }
+    for id in ids {
+      let packed = try await sandbox.run(
+        "/bin/sh",
+        ["-c", "cd '\(folder)' && echo \(id) | git pack-objects -q .git/objects/pack/pack"])
+      try #require(packed.status == 0)
+    }
+    // The first read opens the packs, because the object is not loose.
+    let digits = ids[0].description
+    _ = unlink("\(folder)/.git/objects/\(digits.prefix(2))/\(digits.dropFirst(2))")
+    #expect(try repository.blob(ids[0], limit: 100) == Array("one".utf8))
+    let packs = "\(folder)/.git/objects/pack"
+    for name in DurableFile.names(in: packs) where name.hasSuffix(".pack") {
+      let path = "\(packs)/\(name)"
+      var bytes = try #require(try DurableFile.read(path)).bytes
+      for index in 12..<bytes.count { bytes[index] = 0 }
+      _ = chmod(path, 0o644)
+      let file = open(path, O_WRONLY)
+      #expect(write(file, bytes, bytes.count) == bytes.count)
+      close(file)
+    }
+    #expect(try repository.blob(ids[1], limit: 100) == Array("two".utf8))
+    #expect(throws: GitError.self) { try repository.blob(ids[0], limit: 100) }
+  }
 }
