@@ -144,16 +144,21 @@ struct AlarmIndexCache: StorePart {
       try? AlarmIndex(store).save()
       return
     }
-    var rows: [Identifier: AlarmIndexFile.Change?] = [:]
-    for (path, content) in files {
-      guard case .alarm(let id) = RecordPath(path) else { continue }
-      // The row of a file that was not written keeps the previous version, so the next read finds the difference.
-      guard let content, let blob = blobs[path] ?? nil, let status = written[path],
-        let alarm = try? AlarmRecord.decode(content, id: id, now: context.now)
-      else { continue }
-      rows[id] = row(alarm, blob: blob, status: status, settings: settings)
+    let alarms = files.keys.compactMap { path -> (id: Identifier, path: String)? in
+      guard case .alarm(let id) = RecordPath(path) else { return nil }
+      return (id, path)
     }
-    replace(rows, head)
+    let rows = Chunks.map(alarms.count) { range in
+      alarms[range].compactMap { id, path -> AlarmIndexFile.Change? in
+        // The row of a file that was not written keeps the previous version, so the next read finds the difference.
+        guard let content = files[path] ?? nil, let blob = blobs[path] ?? nil,
+          let status = written[path],
+          let alarm = try? AlarmRecord.decode(content, id: id, now: context.now)
+        else { return nil }
+        return row(alarm, blob: blob, status: status, settings: settings)
+      }
+    }
+    replace(rows.reduce(into: [:]) { $0[$1.row.id] = .some($1) }, head)
   }
 
   /// Replaces rows of the alarm index, if it exists.

@@ -91,15 +91,18 @@ extension Store {
   ///
   /// - Parameter committed: The blobs by path; nil if nothing is committed.
   func edited(_ committed: [String: ObjectID?]) -> Set<String> {
-    Set(
-      committed.keys.filter { path in
-        do {
-          let file = try DurableFile.read("\(self.path)/\(path)", limit: AlarmRecord.largest)
-          return file.map { Repository.blobID($0.bytes) != committed[path] ?? nil } ?? false
-        } catch {
-          // The file is not regular, or not readable for this user.
-          return true
-        }
+    let files = committed.map { (path: $0.key, blob: $0.value) }
+    return Set(
+      Chunks.map(files.count) { range in
+        files[range].filter { path, blob in
+          do {
+            let file = try DurableFile.read("\(self.path)/\(path)", limit: AlarmRecord.largest)
+            return file.map { Repository.blobID($0.bytes) != blob } ?? false
+          } catch {
+            // The file is not regular, or not readable for this user.
+            return true
+          }
+        }.map(\.path)
       })
   }
 }

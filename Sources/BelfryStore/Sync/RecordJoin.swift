@@ -9,7 +9,7 @@ import Git
 ///    `Device.join`, `LogEntry.join`).
 /// 3. A side is not valid: it loses against a valid side, and counts as missing otherwise.
 /// 4. A value that was edited by hand and committed without a stamp wins over the value that it replaced.
-struct RecordJoin {
+struct RecordJoin: Sendable {
   /// The merged record; nil if neither side is valid.
   let bytes: [UInt8]?
   /// The conflicting edits.
@@ -51,7 +51,13 @@ struct RecordJoin {
     if a.bytes == b.bytes { return a.bytes }
     switch (a.value, b.value) {
     case (.alarm(var one), .alarm(var two)):
-      let before = base().flatMap { try? AlarmRecord.decode($0, id: one.id, now: RecordPath.start) }
+      // Mostly only one side has changed the record since then.
+      let before = base().flatMap { bytes in
+        bytes == a.bytes
+          ? one
+          : bytes == b.bytes
+            ? two : try? AlarmRecord.decode(bytes, id: one.id, now: RecordPath.start)
+      }
       if let before {
         one = one.stamped(asDescendantOf: before)
         two = two.stamped(asDescendantOf: before)

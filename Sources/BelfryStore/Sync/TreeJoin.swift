@@ -83,12 +83,15 @@ struct TreeJoin {
     let ancestors =
       names.isEmpty
       ? [:] : base.flatMap { try? repository.tree($0).entries(named: names) } ?? [:]
+    var files: [File] = []
     for difference in differences {
-      guard refused <= TreeJoin.maxRefused else { throw StoreError.tooLarge }
       let (a, b) = (difference.before, difference.after)
       let path = prefix + difference.name
+      if files.count == TreeJoin.batch { try join(&files, prefix: prefix) }
+      guard refused <= TreeJoin.maxRefused else { throw StoreError.tooLarge }
       // A slash in a name could imitate a path.
       if difference.name.contains("/") {
+        try join(&files, prefix: prefix)
         if b != nil { refuse(prefix, difference.name, "it is not the path of a record") }
         continue
       }
@@ -96,13 +99,16 @@ struct TreeJoin {
         func folder(_ entry: TreeData.Entry?) -> ObjectID? {
           entry?.mode == .folder ? entry?.id : nil
         }
+        try join(&files, prefix: prefix)
         try walk(folder(a), folder(b), folder(ancestors[difference.name]), prefix: path + "/")
         // The other side has a file in place of the folder.
         if let b, b.mode != .folder { refuse(prefix, difference.name, "it is not a folder") }
       } else {
-        try join(prefix, difference.name, a, b, ancestors[difference.name])
+        files.append(
+          File(name: difference.name, ours: a, theirs: b, base: ancestors[difference.name]))
       }
     }
+    try join(&files, prefix: prefix)
   }
 
   /// Returns true if a folder contains records, directly or in subfolders.
@@ -121,41 +127,83 @@ struct TreeJoin {
     }
   }
 
-  private mutating func join(
-    _ prefix: String, _ name: String, _ ours: TreeData.Entry?, _ theirs: TreeData.Entry?,
-    _ base: TreeData.Entry?
-  ) throws {
-    func file(_ entry: TreeData.Entry?) -> ObjectID? { entry?.mode == .file ? entry?.id : nil }
-    let path = prefix + name
-    let kind = RecordPath(path)
-    if let theirs, kind == nil || theirs.mode != .file {
-      refuse(
-        prefix, name,
-        kind == nil ? "it is not the path of a record" : "it is not a regular file")
+  /// The number of files that are merged at once, on several cores.
+  private static let batch = 1_024
+
+  /// A file of a folder that differs between the two trees.
+  private struct File: Sendable {
+    let name: String
+    let ours: TreeData.Entry?
+    let theirs: TreeData.Entry?
+    let base: TreeData.Entry?
+
+    /// The blob of a regular file; nil for anything else.
+    static func blob(_ entry: TreeData.Entry?) -> ObjectID? {
+      entry?.mode == .file ? entry?.id : nil
     }
-    before[path] = file(ours)
-    guard let kind else {
-      if ours != nil { files[path] = .some(nil) }
+  }
+
+  /// The merge of a file.
+  private struct MergedFile: Sendable {
+    let join: RecordJoin
+    /// The blob of the merged record; nil if neither side is valid.
+    let blob: ObjectID?
+  }
+
+  /// Merges files of a folder, and removes them from the list.
+  private mutating func join(_ files: inout [File], prefix: String) throws {
+    if files.isEmpty { return }
+    let (repository, batch) = (repository, files)
+    let merged = Chunks.map(batch.count) { range in
+      batch[range].map { file in
+        Result { try TreeJoin.merge(file, prefix + file.name, in: repository) }
+      }
+    }
+    for (file, result) in zip(batch, merged) { try add(file, try result.get(), prefix: prefix) }
+    files = []
+  }
+
+  /// Returns the merge of a file; nil if its path is not that of a record.
+  private static func merge(
+    _ file: File, _ path: String, in repository: Repository
+  ) throws -> MergedFile? {
+    guard let kind = RecordPath(path) else { return nil }
+    let (mine, other) = (File.blob(file.ours), File.blob(file.theirs))
+    let base = File.blob(file.base)
+    let ours = try mine.map { try repository.content($0, kind) }
+    let theirs = try other.map { try repository.content($0, kind) }
+    let join = RecordJoin(kind, ours: ours, theirs: theirs) {
+      // Mostly only one side has changed the record.
+      if base == mine { return try? ours?.get() }
+      if base == other { return try? theirs?.get() }
+      // The merge works without the common version, so a missing one must not prevent a sync.
+      return base.flatMap { try? repository.blob($0, limit: kind.largest) }
+    }
+    return MergedFile(join: join, blob: join.bytes.map(Repository.blobID))
+  }
+
+  /// Adds the merge of a file to the result.
+  private mutating func add(_ file: File, _ result: MergedFile?, prefix: String) throws {
+    let path = prefix + file.name
+    let (ours, theirs) = (File.blob(file.ours), File.blob(file.theirs))
+    if let entry = file.theirs, result == nil || entry.mode != .file {
+      refuse(
+        prefix, file.name,
+        result == nil ? "it is not the path of a record" : "it is not a regular file")
+    }
+    before[path] = ours
+    guard let result else {
+      if file.ours != nil { files[path] = .some(nil) }
       return
     }
-    let join = RecordJoin(
-      kind, ours: try file(ours).map { try repository.content($0, kind) },
-      theirs: try file(theirs).map { try repository.content($0, kind) },
-      // The merge works without the common version, so a missing one must not prevent a sync.
-      base: { file(base).flatMap { try? repository.blob($0, limit: kind.largest) } })
-    if let error = join.refusals.theirs { refuse(prefix, name, error.reason) }
-    decisions += join.decisions
-    if let result = join.bytes {
-      if ours == nil, let blob = file(theirs) {
-        taken[path] = blob
-      } else {
-        let blob = Repository.blobID(result)
-        if blob == file(ours) { return }
-        if blob == file(theirs) { taken[path] = blob }
-      }
-      files[path] = .some(result)
+    if let error = result.join.refusals.theirs { refuse(prefix, file.name, error.reason) }
+    decisions += result.join.decisions
+    if let bytes = result.join.bytes {
+      if let ours, result.blob == ours { return }
+      if result.blob == theirs { taken[path] = theirs }
+      files[path] = .some(bytes)
       merged += 1
-    } else if ours != nil {
+    } else if file.ours != nil {
       files[path] = .some(nil)
     }
   }
