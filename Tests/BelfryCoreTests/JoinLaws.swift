@@ -147,6 +147,18 @@ import Testing
   }
 
   @Test(arguments: 0..<1024 as Range<UInt64>)
+  func fieldsAreComparedByTheirTexts(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let (a, b) = (try version(&random), try version(&random))
+    for field in Alarm.Field.allCases {
+      #expect(a.hasSame(field, as: a), "\(field), seed \(seed)")
+      #expect(
+        a.hasSame(field, as: b) == (a.text(of: field) == b.text(of: field)),
+        "\(field), seed \(seed)")
+    }
+  }
+
+  @Test(arguments: 0..<1024 as Range<UInt64>)
   func occurrencesFollowTheLaws(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let versions = (0..<3).map { _ in occurrence(&random) }

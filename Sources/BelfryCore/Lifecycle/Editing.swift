@@ -17,7 +17,7 @@ extension Alarm {
 
   /// Returns the fields with different values, in ascending order.
   public func changedFields(from other: Alarm) -> [Field] {
-    Field.allCases.filter { text(of: $0) != other.text(of: $0) }.sorted()
+    Field.allCases.filter { !hasSame($0, as: other) }.sorted()
   }
 
   /// Returns the fields that were edited by hand since an earlier version.
@@ -36,7 +36,7 @@ extension Alarm {
         return !field.isOptional || text(of: field) != earlier?.text(of: field) ?? ""
       }
       guard let earlier, earlier.mergeState.stamps[field] == stamp else { return false }
-      return text(of: field) != earlier.text(of: field)
+      return !hasSame(field, as: earlier)
     }
   }
 
@@ -74,7 +74,7 @@ extension Alarm {
   /// the value that it replaced and loses to every later edit.
   public func stamped(asDescendantOf base: Alarm) -> Alarm {
     var result = self
-    for field in Field.allCases where text(of: field) != base.text(of: field) {
+    for field in Field.allCases where !hasSame(field, as: base) {
       let (stamp, earlier) = (mergeState.stamps[field], base.mergeState.stamps[field])
       guard stamp == nil || stamp == earlier else { continue }
       result.mergeState.stamps[field] = Stamp.first(after: earlier, of: id)

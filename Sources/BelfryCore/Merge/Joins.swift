@@ -44,7 +44,7 @@ extension Alarm {
     case (let ours?, let theirs?) where ours != theirs: theirs > ours
     case (nil, _?): true
     case (_?, nil): false
-    default: b.text(of: field) > a.text(of: field)
+    default: !a.hasSame(field, as: b) && b.text(of: field) > a.text(of: field)
     }
   }
 }

@@ -165,9 +165,10 @@ extension MergeDecision {
     // compares tags.
     let fields = Alarm.Field.allCases.filter { ![.cascadeZone, .cascade, .tags].contains($0) }
     return fields.compactMap { field in
-      let (one, two, before) = (a.text(of: field), b.text(of: field), base?.text(of: field))
-      guard one != two, before != one, before != two else { return nil }
-      let isFirstKept = joined.text(of: field) == one
+      guard !a.hasSame(field, as: b), base?.hasSame(field, as: a) != true,
+        base?.hasSame(field, as: b) != true
+      else { return nil }
+      let isFirstKept = joined.hasSame(field, as: a)
       let (winner, loser) = isFirstKept ? (a, b) : (b, a)
       return MergeDecision(
         alarm: a.id, title: joined.title, subject: .field(field),
