@@ -118,6 +118,15 @@ struct GitTransport: RemoteTransport {
     try pushOutcome(try await push("\(commit):refs/heads/\(branch)"), branch)
   }
 
+  /// Reads the branch of a remote on this machine's file systems.
+  func hasMoved(_ branch: String, from expected: ObjectID) -> Bool {
+    guard pushURL == nil, url.transport == .path, let path = url.repositoryPath,
+      let folder = RepositoryFolder(path), folder.hasFileReferences,
+      let commit = folder.head(of: branch)
+    else { return false }
+    return commit != expected
+  }
+
   func pushAhead(
     _ commit: ObjectID, of expected: ObjectID, to branch: String
   ) async throws -> PushOutcome {

@@ -26,6 +26,9 @@ public protocol RemoteTransport: Sendable {
   /// - Throws: `StoreError.remoteFailed`.
   func push(_ commit: ObjectID, to branch: String) async throws -> PushOutcome
 
+  /// Returns true if a branch is known to have another commit than an expected one, without a connection to the remote.
+  func hasMoved(_ branch: String, from expected: ObjectID) -> Bool
+
   /// Pushes a commit to a branch without a fetch, if the branch still has the last fetched commit.
   ///
   /// - Parameters:
@@ -52,6 +55,9 @@ public protocol RemoteTransport: Sendable {
 extension RemoteTransport {
   /// Starts nothing.
   public func prepare() {}
+
+  /// Knows nothing about the branch.
+  public func hasMoved(_ branch: String, from expected: ObjectID) -> Bool { false }
 
   /// Pushes nothing.
   public func pushAhead(

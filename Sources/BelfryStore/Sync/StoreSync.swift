@@ -176,7 +176,10 @@ private struct SyncRun {
   private mutating func pushAhead() async throws -> Bool {
     var ahead: [Int] = []
     for index in reachable {
-      guard let theirs = knownCommit(of: peers[index]) else { continue }
+      guard let theirs = knownCommit(of: peers[index]),
+        case .success(let transport) = peers[index].transport,
+        !transport.hasMoved(peers[index].branch, from: theirs)
+      else { continue }
       peers[index].theirs = theirs
       ahead.append(index)
     }
