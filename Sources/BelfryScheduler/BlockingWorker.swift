@@ -1,3 +1,4 @@
+import BelfryStore
 import Dispatch
 import Synchronization
 

@@ -1,7 +1,7 @@
 // The interface for custom executors is not stable yet. Other compilers use Swift's default executor, Dispatch.
 #if compiler(>=6.3) && compiler(<6.4)
   @_spi(ExperimentalCustomExecutors) @_spi(ExperimentalScheduling) import _Concurrency
-  import BelfryScheduler
+  import BelfryStore
   import CLinux
   import Glibc
   import Synchronization

@@ -1,4 +1,5 @@
 import BelfryCore
+import BelfryStore
 import Git
 import Glibc
 

@@ -1,3 +1,4 @@
+import BelfryStore
 import Synchronization
 
 /// A writer of a value that changes often, such as the event loop's heartbeat. It writes in the background, because a disk

@@ -64,10 +64,16 @@ struct BranchJoin {
       let ours = try writer.head()
       if let ours, try repository.isAncestor(theirs, of: ours) { return outcome }
       // git may not have flushed the fetched objects, on which the journal's entries build.
-      try store.checkpoint.flush()
-      let other = try repository.commit(theirs)
-      let mine = try ours.map { try repository.commit($0) }
-      let join = try TreeJoin(repository, commit: ours, with: theirs)
+      let checkpoint = store.checkpoint
+      let flush = BackgroundWork { () throws(FileError) in try checkpoint.flush() }
+      let joined = Result {
+        (
+          mine: try ours.map { try repository.commit($0) }, other: try repository.commit(theirs),
+          join: try TreeJoin(repository, commit: ours, with: theirs)
+        )
+      }
+      try flush.wait()
+      let (mine, other, join) = try joined.get()
       let isBehind = join.ancestor == ours
       let kept = store.edited(
         Dictionary(uniqueKeysWithValues: join.files.keys.map { ($0, join.before[$0]) }))

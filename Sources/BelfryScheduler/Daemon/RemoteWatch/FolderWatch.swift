@@ -1,3 +1,4 @@
+import BelfryStore
 import CLinux
 import Git
 import Glibc

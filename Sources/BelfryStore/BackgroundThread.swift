@@ -11,7 +11,7 @@ public enum BackgroundThread {
   }
 
   /// Runs `body` in a new thread, or in the calling thread if the system refuses to create one.
-  static func start(_ body: @escaping @Sendable () -> Void) {
+  public static func start(_ body: @escaping @Sendable () -> Void) {
     if !tryStart(body) { body() }
   }
 
