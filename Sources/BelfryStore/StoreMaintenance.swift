@@ -59,22 +59,25 @@ public struct StoreMaintenance: StorePart {
     local.note(.tidying, at: now)
   }
 
-  /// The number of loose objects above which they are packed, about one month of use.
-  private static let maxLooseObjects = 2_000
+  /// The number of loose objects above which a command packs them.
+  public enum LooseObjectLimit: Int, Sendable {
+    /// About one month of use, for commands that nobody waits for.
+    case background = 2_000
+    /// The limit of git's `gc.auto`, for a command that somebody waits for.
+    case interactive = 6_700
+  }
 
   /// Packs the loose objects if there are many.
   ///
   /// The sizes of the packs form a geometric series, so packing is cheap and the packs stay few. It keeps every object,
   /// referenced or not. It needs no lock, because objects that are written in the meantime stay as they are.
   ///
+  /// - Parameter limit: The number of loose objects above which they are many.
   /// - Returns: True if objects were packed.
   /// - Throws: `GitError` if git fails.
   @discardableResult
-  public func pack() async throws -> Bool {
-    guard Repository.looseObjectEstimate(in: local.objects) > StoreMaintenance.maxLooseObjects
-    else {
-      return false
-    }
+  public func pack(above limit: LooseObjectLimit = .background) async throws -> Bool {
+    guard Repository.looseObjectEstimate(in: local.objects) > limit.rawValue else { return false }
     // If another process is packing, there is nothing left to do.
     guard
       let lock = try? StoreLock(local.packLock, holder: context.process, timeout: 0)

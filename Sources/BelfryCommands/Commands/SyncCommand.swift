@@ -54,7 +54,9 @@ struct SyncCommand: AsyncParsableCommand {
     let names = store.deviceNames()
     result.printWarnings(names)
     try show(result, names, store.context.zones)
-    await StoreSession(context).upkeep(store)
+    // The next tick packs fewer objects than those that a user waits for.
+    await StoreSession(context).upkeep(
+      store, packingAbove: heartbeatInterval == nil ? .interactive : .background)
     try Self.fail(result.exchanges.compactMap(\.failure))
   }
 

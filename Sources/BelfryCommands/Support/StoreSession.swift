@@ -149,10 +149,12 @@ struct StoreSession {
   }
 
   /// Audits the records once a day, and packs objects if there are many. A failure is only a warning.
-  func upkeep(_ store: Store) async {
+  func upkeep(
+    _ store: Store, packingAbove limit: StoreMaintenance.LooseObjectLimit = .background
+  ) async {
     do {
       try await store.maintenance.auditDaily()
-      try await store.maintenance.pack()
+      try await store.maintenance.pack(above: limit)
     } catch {
       CommandError(error).with(hints: ["No data is lost. See 'belfry doctor'."]).warn()
     }
