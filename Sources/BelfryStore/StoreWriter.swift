@@ -162,14 +162,16 @@ final class StoreWriter {
     }
     noteReconciled()
     store.local.log.finish()
-    transaction.removeBackups()
-    repository.forgetOldIndex()
-    store.alarmIndexCache.update(files: files, blobs: entry.blobs, written: transaction.written)
+    let written = transaction.written
+    transaction.removeBackups {
+      repository.forgetOldIndex()
+      store.alarmIndexCache.update(files: files, blobs: entry.blobs, written: written)
+    }
     store.checkpoint.runIfLarge(objects: objects.reduce(0) { $0 + $1.bytes.count })
     store.local.pokeDaemon()
     // An error is ignored: the next command then compares the settings with the branch once more.
-    if transaction.written[SettingsFile.path] != nil { try? store.settleSettings() }
-    if transaction.written.keys.contains(where: { $0.hasPrefix(CalendarRecord.folder) }) {
+    if written[SettingsFile.path] != nil { try? store.settleSettings() }
+    if written.keys.contains(where: { $0.hasPrefix(CalendarRecord.folder) }) {
       try? store.calendars.settle()
     }
   }

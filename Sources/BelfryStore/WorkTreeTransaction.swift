@@ -64,6 +64,20 @@ struct WorkTreeTransaction {
       != nil
   }
 
+  /// The number of files above which the removal of the backups takes longer than the start of a thread.
+  private static let maxBackupsAtOnce = 64
+
+  /// Removes the backups while a closure runs.
+  func removeBackups(during body: () -> Void) {
+    guard touched.count > WorkTreeTransaction.maxBackupsAtOnce else {
+      removeBackups()
+      return body()
+    }
+    let removal = BackgroundWork { () throws(Never) in self.removeBackups() }
+    body()
+    removal.wait()
+  }
+
   /// Removes the backups.
   func removeBackups() {
     for (number, (_, hadFile)) in touched.enumerated() where hadFile { _ = unlink(backup(number)) }

@@ -36,6 +36,26 @@ import Testing
     #expect(try fixture.store.overview().summaries.map(\.title) == ["Tea"])
   }
 
+  @Test("A commit of many files leaves no backups, and the alarm index has their summaries")
+  func manyFiles() async throws {
+    let fixture = try await StoreFixture()
+    let changes = try (0..<600).map { try fixture.change("Tea \($0)") }
+    try fixture.writer().commit(
+      Store.Change(
+        alarms: changes.flatMap(\.alarms), entries: [], message: CommitMessage("Add", device: nil)))
+    let alarms = try fixture.store.allAlarms().alarms
+    try fixture.writer().commit(
+      Dictionary(
+        uniqueKeysWithValues: alarms.map {
+          (AlarmRecord.path($0.id), fixture.renamed($0, $0.title + "!"))
+        }), message: CommitMessage("Rename", device: nil))
+    #expect(fixture.leftovers().isEmpty)
+    #expect(try await fixture.status().isEmpty)
+    let index = try #require(fixture.store.alarmIndexCache.read())
+    let titles = (0..<index.count).compactMap { index.summary($0)?.title }
+    #expect(Set(titles) == Set((0..<600).map { "Tea \($0)!" }))
+  }
+
   @Test("A kept file is committed, and stays in the work tree as it is")
   func kept() async throws {
     let fixture = try await StoreFixture("Tea")
