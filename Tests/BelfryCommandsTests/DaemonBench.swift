@@ -183,6 +183,7 @@ final class Gate: Sendable {
 
   func close() { closed.withLock { $0 = true } }
   func open() { closed.withLock { $0 = false } }
+  var isOpen: Bool { closed.withLock { !$0 } }
 
   func pass() {
     while closed.withLock({ $0 }) { usleep(2_000) }

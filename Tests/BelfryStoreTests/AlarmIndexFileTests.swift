@@ -31,7 +31,9 @@ struct AlarmIndexBytes {
 /// The files of the alarm index: their format, and the effects of damage.
 @Suite struct AlarmIndexFileTests {
   private static let fingerprint = "UTC 0 1 2 -"
-  private let folder = FileSignature(size: 4096, modified: 11, changed: 12, inode: 13)
+  private let folder = AlarmFolderState(
+    signature: FileSignature(size: 4096, modified: 11, changed: 12, inode: 13),
+    token: FolderChangeToken(epoch: 14, number: 15))
 
   /// Returns the identifier of a number. Greater numbers have identifiers that sort later, unlike their base32 digits.
   static func identifier(_ number: Int) -> Identifier {
@@ -372,7 +374,7 @@ struct AlarmIndexBytes {
     func vouches(changed: Int64, modified: Int64) throws -> Bool {
       let signature = FileSignature(size: 1, modified: modified, changed: changed, inode: 1)
       let output = AlarmIndexFile.output(
-        from: nil, replacing: [:], folder: signature, fingerprint: "")
+        from: nil, replacing: [:], folder: AlarmFolderState(signature: signature), fingerprint: "")
       let file = AlarmIndexBytes(main: output.main ?? [], changes: output.changes).read()
       return try #require(file).vouches(forFolder: signature)
     }

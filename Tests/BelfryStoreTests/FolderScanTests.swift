@@ -46,7 +46,9 @@ import Testing
       }
       let folder = try signature(path)
       let output = AlarmIndexFile.output(
-        from: nil, replacing: changes, folder: folder, fingerprint: "")
+        from: nil, replacing: changes,
+        folder: AlarmFolderState(
+          signature: folder, token: FolderChangeToken(epoch: 1, number: 2)), fingerprint: "")
       index = AlarmIndexBytes(main: try #require(output.main), changes: output.changes)
         .read(written: max(latest, folder.changed) + age)
     }
@@ -60,6 +62,49 @@ import Testing
     func scan() throws -> FolderScan {
       try #require(try FolderScan.scan(path, summaries: index))
     }
+  }
+
+  /// Returns a comparison of the files that a daemon has seen change.
+  private func scan(_ records: Records, changed names: Set<String>?) throws -> FolderScan {
+    var status = stat()
+    try #require(stat(records.path, &status) == 0)
+    return try #require(
+      try FolderScan.scan(records.path, summaries: records.index) { folder, token in
+        #expect(folder == FolderIdentity(status))
+        #expect(token == FolderChangeToken(epoch: 1, number: 2))
+        return FolderChanges(token: FolderChangeToken(epoch: 1, number: 3), names: names)
+      })
+  }
+
+  @Test func onlyTheFilesThatTheDaemonHasSeenChangeAreLookedAt() throws {
+    let records = try Records(0..<4)
+    for number in [0, 1] { try records.write(number, "{\"title\": \"longer\"}\n") }
+    for number in [2, 3] { try FileManager.default.removeItem(atPath: records.file(number)) }
+    for number in [7, 8] { try records.write(number) }
+    try records.sandbox.write("{}", to: records.path + "/notes.json")
+    let names = Set([1, 3, 8].map { "\(records.id($0)).json" }).union([
+      "notes.json", "gone.json", "\(records.id(9)).json",
+    ])
+    let scan = try scan(records, changed: names)
+    #expect(scan.token == FolderChangeToken(epoch: 1, number: 3) && scan.watchedCount == 6)
+    #expect(scan.unchanged == [true, false, true, false])
+    #expect(scan.changed.sorted() == [records.id(1), records.id(8)].sorted())
+    #expect(scan.removed == [records.id(3)])
+    #expect(scan.strays == ["notes.json"])
+  }
+
+  @Test func allFilesAreLookedAtIfTheDaemonDoesNotKnow() throws {
+    let records = try Records(0..<2)
+    try records.write(1, "{\"title\": \"longer\"}\n")
+    let scan = try scan(records, changed: nil)
+    #expect(scan.token == FolderChangeToken(epoch: 1, number: 3) && scan.watchedCount == nil)
+    #expect(scan.changed == [records.id(1)])
+  }
+
+  @Test func aFileThatTheDaemonHasSeenChangeCanBeUnchanged() throws {
+    let records = try Records(0..<2)
+    let scan = try scan(records, changed: ["\(records.id(0)).json"])
+    #expect(scan.unchanged == [true, true] && scan.changed.isEmpty)
   }
 
   @Test func anUnchangedFolderHasNoDifferences() throws {

@@ -12,6 +12,13 @@ struct FileEvent {
   /// The size of an event without its name in bytes.
   private static let headSize = 16
 
+  /// Returns all waiting events of an inotify descriptor that does not block.
+  static func readAll(from descriptor: Int32) -> [FileEvent] {
+    var events: [FileEvent] = []
+    while case let more = read(from: descriptor), !more.isEmpty { events += more }
+    return events
+  }
+
   /// Returns the waiting events of an inotify descriptor, at most 64 KiB of them.
   static func read(from descriptor: Int32) -> [FileEvent] {
     var buffer = [UInt8](repeating: 0, count: 64 << 10)

@@ -1,3 +1,4 @@
+import Git
 import Glibc
 
 /// A connection to systemd that reports the state of the service, with the protocol of sd_notify(3).
@@ -38,21 +39,11 @@ public struct ServiceNotifier: Sendable {
     let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { return }
     defer { close(descriptor) }
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    var bytes = Array(path.utf8)
-    // An abstract socket address starts with a zero byte.
-    if bytes[0] == UInt8(ascii: "@") { bytes[0] = 0 }
-    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
-    let length = MemoryLayout<sa_family_t>.size + bytes.count
     let data = Array(message.utf8)
-    withUnsafePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-        // MSG_DONTWAIT: a service manager that does not read must not block the event loop.
-        _ = sendto(
-          descriptor, data, data.count, Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL), pointer,
-          socklen_t(length))
-      }
+    _ = LocalSocketAddress.with(path) { address, length in
+      // MSG_DONTWAIT: a service manager that does not read must not block the event loop.
+      sendto(
+        descriptor, data, data.count, Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL), address, length)
     }
   }
 }

@@ -55,6 +55,8 @@ final class WakeSource: Sendable {
     var folders: [Int32: Folder] = [:]
     /// The paths of the files that git replaces when the checked-out branch moves.
     var branchFiles: Set<String> = []
+    /// The latest changes of the alarms.
+    var changes = FolderChangeLog()
     /// True if an existing folder could not be watched.
     var isIncomplete = false
   }
@@ -63,6 +65,8 @@ final class WakeSource: Sendable {
     case root, alarms, calendars, system, zones
     case branch(path: String)
   }
+  /// The server for questions about changes; nil if it could not be created.
+  private let changeServer: Mutex<FolderChangeServer?>
   /// The paths of the folders to watch, besides those of the branch.
   private let folders: [(path: String, folder: Folder)]
 
@@ -71,7 +75,7 @@ final class WakeSource: Sendable {
   /// - Parameters:
   ///   - store: the store's folder.
   ///   - branch: the files that git replaces when the checked-out branch moves.
-  ///   - poke: the path of the named pipe. It is created if it is missing.
+  ///   - poke: the path of the named pipe. It is created if it is missing. The socket for questions is in its folder.
   ///   - wakesMachine: true to wake the machine from sleep.
   ///   - localTime: the path of the system's time zone.
   ///   - zones: the folder of the time zones.
@@ -100,6 +104,7 @@ final class WakeSource: Sendable {
     }
     inotify = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
     guard inotify >= 0 else { throw FileError("watch", store) }
+    changeServer = Mutex(FolderChangeServer(DurableFile.parent(of: poke)))
     watch(branch: branch)
     Signals.begin(signals)
   }
@@ -134,6 +139,7 @@ final class WakeSource: Sendable {
   /// Watches the store's folder again after it was missing. It can be on another file system than before.
   func reopen(poke: String) {
     watch()
+    reopenServer(DurableFile.parent(of: poke))
     // Without a pipe, file watches still detect changes, and `belfry poke` runs a tick.
     guard let pipe = try? WakeSource.openPipe(poke) else { return }
     // The new pipe takes the old descriptors, which the signal handlers and the polling thread use.
@@ -143,7 +149,21 @@ final class WakeSource: Sendable {
     close(pipe)
   }
 
+  /// Creates the socket for questions again, with the descriptor that the polling thread uses.
+  private func reopenServer(_ folder: String) {
+    guard let server = FolderChangeServer(folder) else { return }
+    changeServer.withLock { known in
+      guard let known else {
+        close(server.descriptor)
+        return
+      }
+      _ = dup3(server.descriptor, known.descriptor, O_CLOEXEC)
+      close(server.descriptor)
+    }
+  }
+
   deinit {
+    if let server = changeServer.withLock({ $0 }) { close(server.descriptor) }
     for descriptor in Set([timer, inotify, pokes, signals] + [wakeTimer].compactMap({ $0 })) {
       close(descriptor)
     }
@@ -174,7 +194,9 @@ final class WakeSource: Sendable {
   /// Starts a thread that waits for wake-ups and reports them. The thread ends after SIGTERM or SIGINT.
   func start(_ onWake: @escaping @Sendable (Wake) -> Void) {
     BackgroundThread.start { [self] in
-      var descriptors = ([timer, inotify, pokes] + [wakeTimer].compactMap { $0 }).map {
+      // poll ignores negative descriptors.
+      let server = changeServer.withLock { $0?.descriptor ?? -1 }
+      var descriptors = [timer, inotify, pokes, wakeTimer ?? -1, server].map {
         pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
       }
       while true {
@@ -183,8 +205,10 @@ final class WakeSource: Sendable {
         var wakes: [Wake] = []
         if descriptors[0].revents != 0 { wakes.append(readTimer(timer)) }
         if let wakeTimer, descriptors[3].revents != 0 { wakes.append(readTimer(wakeTimer)) }
-        if descriptors[1].revents != 0 { wakes += readFileEvents() }
+        // Changes that were completed before a question are part of the answer.
+        if descriptors[1].revents != 0 || descriptors[4].revents != 0 { wakes += readFileEvents() }
         if descriptors[2].revents != 0 { wakes += readPokes() }
+        if descriptors[4].revents != 0 { answerQuestions() }
         for wake in wakes { onWake(wake) }
         if wakes.contains(.stop) { return }
       }
@@ -220,17 +244,23 @@ final class WakeSource: Sendable {
       IN_CREATE | IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ONLYDIR
     watches.withLock { watches in
       watches.isIncomplete = false
+      var watched: [Folder] = []
       let branchFolders = Set(watches.branchFiles.map(DurableFile.parent(of:))).sorted()
       for (path, folder) in folders + branchFolders.map({ ($0, .branch(path: $0)) }) {
         let own = folder == .root ? IN_MOVE_SELF | IN_DELETE_SELF : 0
         let number = inotify_add_watch(inotify, path, UInt32(content | own))
         if number >= 0 {
           watches.folders[number] = folder
+          watched.append(folder)
         } else if errno != ENOENT, errno != ENOTDIR {
           // The number of watches is limited for each user.
           watches.isIncomplete = true
         }
       }
+      // Changes before the watch were missed.
+      var status = stat()
+      let isWatched = watched.contains(.alarms) && stat(folders[1].path, &status) == 0
+      watches.changes.begin(isWatched ? FolderIdentity(status) : nil)
     }
   }
 
@@ -250,10 +280,17 @@ final class WakeSource: Sendable {
     watches.withLock { $0.branchFiles.contains("\(folder)/\(name)") }
   }
 
+  private func answerQuestions() {
+    let isKnown = seesAllChanges
+    changeServer.withLock { $0 }?.answer { question in
+      isKnown ? watches.withLock { $0.changes.answer(question) } : nil
+    }
+  }
+
   private func readFileEvents() -> [Wake] {
     var alarms: Set<Identifier> = []
     var wakes: Set<Wake> = []
-    for event in FileEvent.read(from: inotify) {
+    for event in FileEvent.readAll(from: inotify) {
       let name = event.name
       if event.mask & UInt32(IN_Q_OVERFLOW | IN_IGNORED | IN_MOVE_SELF | IN_DELETE_SELF) != 0 {
         wakes.insert(.everything)
@@ -261,6 +298,9 @@ final class WakeSource: Sendable {
       }
       switch watches.withLock({ $0.folders[event.watch] }) {
       case .alarms:
+        if name.hasSuffix(".json"), !name.hasPrefix(".") {
+          watches.withLock { $0.changes.record(name) }
+        }
         if name.hasSuffix(".json"), let id = Identifier(name.dropLast(5)) { alarms.insert(id) }
       case .root where name == "settings.json": wakes.insert(.settings)
       case .root where name == "alarms" || name == CalendarRecord.folder:

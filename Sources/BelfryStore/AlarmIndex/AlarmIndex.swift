@@ -6,7 +6,7 @@ import Glibc
 struct AlarmIndex {
   private let store: Store
   private let file: AlarmIndexFile?
-  private let folder: FileSignature?
+  private let scan: FolderScan?
   private var corrected: [Identifier: AlarmSummary?] = [:]
   /// The rows that can be saved for the next reader.
   private var changes: [Identifier: AlarmIndexFile.Change?] = [:]
@@ -29,16 +29,13 @@ struct AlarmIndex {
     file = store.alarmIndexCache.read()
     // Another time zone or setting invalidates the statuses, but not the signatures of the files.
     let statusesHold = file?.fingerprint == store.alarmIndexCache.fingerprint
-    let scan: FolderScan?
     do {
-      scan = try FolderScan.scan(store.path + "/alarms", summaries: file)
+      scan = try FolderScan.scan(store.path + "/alarms", summaries: file) {
+        FolderChanges.ask(store.localFolder, of: $0, since: $1)
+      }
     } catch let error as FileError where file != nil && !Store.isOutOfResources(error) {
       // If the folder cannot be read, the alarms are read from the history.
       scan = nil
-    }
-    // While there is a stray, no signature is saved, so that every command reads the names and reports it.
-    folder = scan.map {
-      $0.strays.isEmpty ? $0.folder : FileSignature(size: 0, modified: 0, changed: 0, inode: 0)
     }
     let now = store.context.now
     var stale: [Identifier] = []
@@ -213,12 +210,26 @@ struct AlarmIndex {
       .filter { corrected[$0.id] == nil } + corrected.values.compactMap { $0 }.filter(matches)
   }
 
+  /// The number of files that have changed since the saved moment above which a later moment is saved, so that the next
+  /// reader looks at fewer.
+  private static let maxWatched = 64
+
   /// Saves the updated rows for the next reader.
   func save() {
-    guard let folder else { return }
-    if changes.isEmpty, let file, file.vouches(forFolder: folder) { return }
+    guard let scan else { return }
+    // While there is a stray, no signature is saved, so that every command reads the names and reports it.
+    let signature = scan.strays.isEmpty ? scan.folder : AlarmFolderState.unknown
+    // The index can claim to be current only if each file is as its row describes it.
+    let isCurrent =
+      unsettled.isEmpty && pending == nil && scan.strays.isEmpty && scan.removed.isEmpty
+      && scan.changed.allSatisfy { changes[$0] != nil }
+    let isWatched =
+      !isCurrent || scan.token == nil || scan.watchedCount ?? .max <= AlarmIndex.maxWatched
+    if changes.isEmpty, isWatched, let file, file.vouches(forFolder: signature) { return }
     // If a record is missing when the index is first saved, the index could never detect it.
     if file == nil, !unsettled.isEmpty { return }
+    let folder = AlarmFolderState(
+      signature: signature, token: isCurrent ? scan.token : file?.folder.token)
     store.alarmIndexCache.write(
       AlarmIndexFile.output(
         from: file, replacing: changes, folder: folder,

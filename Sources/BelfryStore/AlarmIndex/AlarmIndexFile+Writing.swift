@@ -18,10 +18,10 @@ extension AlarmIndexFile {
   /// - Parameters:
   ///   - old: The present index; nil for none.
   ///   - rows: The rows by id; nil removes a row.
-  ///   - folder: The signature of the alarms' folder.
+  ///   - folder: The state of the alarms' folder.
   ///   - fingerprint: The other inputs of the statuses.
   static func output(
-    from old: AlarmIndexFile?, replacing rows: [Identifier: Change?], folder: FileSignature,
+    from old: AlarmIndexFile?, replacing rows: [Identifier: Change?], folder: AlarmFolderState,
     fingerprint: String
   ) -> Output {
     if let old, old.fingerprint == fingerprint,
@@ -78,10 +78,10 @@ extension AlarmIndexTable {
   ///   - old: The present rows; nil for none.
   ///   - keepingHeap: True to keep the present heap with the summaries of replaced rows, which is faster.
   ///   - changes: The rows by id; nil removes a row.
-  ///   - folder: The signature of the alarms' folder.
+  ///   - folder: The state of the alarms' folder.
   static func bytes(
     _ file: NewFile, link: UInt64, from old: AlarmIndexTable?, keepingHeap: Bool = false,
-    replacing changes: [Identifier: Source?], folder: FileSignature
+    replacing changes: [Identifier: Source?], folder: AlarmFolderState
   ) -> [UInt8] {
     var rows = AlarmIndexRows(old, keepingHeap: keepingHeap, adding: changes.count)
     if !keepingHeap, case .main(let fingerprint) = file {
@@ -101,10 +101,12 @@ extension AlarmIndexTable {
       AlarmIndexLayout.Header.size + rows.rows.count + rows.titles.count + rows.heap.count)
     CacheCoding.append(file.magic, to: &result)
     CacheCoding.append(UInt64(rows.rows.count / AlarmIndexLayout.Row.size), to: &result)
-    CacheCoding.append(folder, to: &result)
+    CacheCoding.append(folder.signature, to: &result)
     CacheCoding.append(link, to: &result)
     CacheCoding.append(UInt64(0), to: &result)
     CacheCoding.append(AlarmIndexLayout.titlesChecksum(rows.titles), to: &result)
+    CacheCoding.append(folder.token?.epoch ?? 0, to: &result)
+    CacheCoding.append(folder.token?.number ?? 0, to: &result)
     result.append(contentsOf: rows.rows)
     result.append(contentsOf: rows.titles)
     result.append(contentsOf: rows.heap)

@@ -56,8 +56,8 @@ struct AlarmIndexFile: Sendable {
 
   /// The number of rows, including those that are not in use.
   var count: Int { main.count + changes.count }
-  /// The signature of the alarms' folder when it was last listed.
-  var folder: FileSignature { changes.header.folder }
+  /// The state of the alarms' folder.
+  var folder: AlarmFolderState { changes.header.folder }
   /// The other inputs of the statuses: the time zones and the settings.
   var fingerprint: String { head.fingerprint }
 
@@ -71,7 +71,7 @@ struct AlarmIndexFile: Sendable {
 
   /// Returns true if the folder's signature proves that it has the same entries as when it was last listed.
   func vouches(forFolder signature: FileSignature) -> Bool {
-    signature == folder && changes.vouches(for: signature)
+    signature == folder.signature && changes.vouches(for: signature)
   }
 
   /// Returns true if the signature of a row's file proves that the file is unchanged.

@@ -34,11 +34,11 @@ struct AlarmIndexHead: Sendable {
   ///
   /// - Parameters:
   ///   - rows: The rows by id; nil removes a row.
-  ///   - folder: The signature of the alarms' folder.
+  ///   - folder: The state of the alarms' folder.
   /// - Returns: The bytes, or nil if the main file must be written again: if there are too many changes, or if a row is
   ///   removed.
   func changes(
-    replacing rows: [Identifier: AlarmIndexFile.Change?], folder: FileSignature
+    replacing rows: [Identifier: AlarmIndexFile.Change?], folder: AlarmFolderState
   ) -> [UInt8]? {
     guard rows.count <= maxChanges, rows.values.allSatisfy({ $0 != nil }) else { return nil }
     let bytes = AlarmIndexTable.bytes(

@@ -20,8 +20,8 @@ struct AlarmIndexHeader: Hashable, Sendable {
 
   /// The number of rows.
   let count: Int
-  /// The signature of the alarms' folder when it was last listed.
-  let folder: FileSignature
+  /// The state of the alarms' folder.
+  let folder: AlarmFolderState
   /// The length of the main file's fingerprint, or the checksum of the changes' main file.
   let link: UInt64
   /// The checksum of the file.
@@ -40,7 +40,12 @@ struct AlarmIndexHeader: Hashable, Sendable {
       kind == .changes || link < AlarmIndexLayout.Limit.fingerprintLength
     else { return nil }
     self.count = Int(count)
-    folder = CacheCoding.signature(bytes, at: Header.folder)
+    let epoch = CacheCoding.number(bytes, at: Header.epoch)
+    folder = AlarmFolderState(
+      signature: CacheCoding.signature(bytes, at: Header.folder),
+      token: epoch == 0
+        ? nil
+        : FolderChangeToken(epoch: epoch, number: CacheCoding.number(bytes, at: Header.number)))
     checksum = CacheCoding.number(bytes, at: Header.checksum)
     titlesChecksum = CacheCoding.number(bytes, at: Header.titles)
   }

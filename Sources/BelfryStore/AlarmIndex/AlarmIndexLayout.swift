@@ -5,7 +5,7 @@ import Git
 /// native byte order.
 ///
 /// ```
-/// header   72 bytes: see `Header`
+/// header   88 bytes: see `Header`
 /// rows     120 bytes each, sorted by file name: the data that a scan needs, see `Row`
 /// titles   4 bytes each: a hash of each row's title, by which alarms are found without reading the rows
 /// heap     the fingerprint (main file), then the summaries of the rows, at offsets from the heap's start
@@ -35,8 +35,12 @@ enum AlarmIndexLayout {
     static let checksum = 56
     /// The checksum of the hashes of the titles.
     static let titles = 64
+    /// The number of the daemon's watch up to which the rows are current; 0 without one. See `FolderChangeToken`.
+    static let epoch = 72
+    /// The number of changes that this watch had seen.
+    static let number = 80
     /// The header's size.
-    static let size = 72
+    static let size = 88
   }
 
   /// The size of the hash of a title.

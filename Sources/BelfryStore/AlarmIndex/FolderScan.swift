@@ -3,6 +3,8 @@ import Git
 import Glibc
 
 /// A comparison of the `alarms` folder with the index.
+///
+/// It looks at every file, unless the daemon's file watch knows which ones have changed since the index was written.
 struct FolderScan: Sendable {
   /// The folder's signature, from before its entries were read.
   let folder: FileSignature
@@ -15,13 +17,22 @@ struct FolderScan: Sendable {
   /// The names of files that end in `.json` but don't belong to a record.
   var strays: [String]
 
-  /// Compares every file with its row.
+  /// The moment of the comparison in the daemon's file watch; nil without one.
+  private(set) var token: FolderChangeToken?
+  /// The number of files that were looked at because of the watch; nil if all were.
+  private(set) var watchedCount: Int?
+
+  /// Compares the files with their rows.
   ///
   /// - Parameters:
   ///   - path: The `alarms` folder.
   ///   - summaries: The index; nil if there is none.
+  ///   - ask: Returns the daemon's answer about the folder since a moment; nil without one.
   /// - Returns: The comparison, or nil if there is no folder.
-  static func scan(_ path: String, summaries: AlarmIndexFile?) throws -> FolderScan? {
+  static func scan(
+    _ path: String, summaries: AlarmIndexFile?,
+    asking ask: (FolderIdentity, FolderChangeToken?) -> FolderChanges? = { _, _ in nil }
+  ) throws -> FolderScan? {
     var status = stat()
     let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else {
@@ -33,6 +44,13 @@ struct FolderScan: Sendable {
     var scan = FolderScan(
       folder: FileSignature(status), unchanged: [], changed: [], removed: [], strays: [])
 
+    // Before the files are looked at.
+    let changes = ask(FolderIdentity(status), summaries?.folder.token)
+    scan.token = changes?.token
+    if let summaries, let names = changes?.names {
+      scan.compare(names, with: summaries, in: descriptor)
+      return scan
+    }
     if let summaries {
       let states = compareFiles(with: summaries, in: descriptor)
       scan.unchanged = states.map { $0 == .unchanged }
@@ -57,6 +75,27 @@ struct FolderScan: Sendable {
     return scan
   }
 
+  /// Compares the files with some names. All others are as their rows describe them.
+  private mutating func compare(
+    _ names: Set<String>, with summaries: AlarmIndexFile, in folder: Int32
+  ) {
+    watchedCount = names.count
+    unchanged = (0..<summaries.count).map { summaries.isUsed($0) }
+    for name in names.sorted() {
+      let id = name.hasSuffix(".json") ? Identifier(name.dropLast(5)) : nil
+      if let index = id.flatMap({ summaries.index(of: $0) }), let id {
+        let state = FolderScan.compareFile(of: index, with: summaries, in: folder)
+        unchanged[index] = state == .unchanged
+        if state == .changed { changed.append(id) }
+        if state == .missing { removed.append(id) }
+        continue
+      }
+      var status = stat()
+      guard fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { continue }
+      if let id { changed.append(id) } else { strays.append(name) }
+    }
+  }
+
   private enum FileState {
     case missing, changed, unchanged
     /// The row is not in use.
@@ -69,16 +108,22 @@ struct FolderScan: Sendable {
   ) -> [FileState] {
     Chunks.map(summaries.count) { range in
       range.map { index -> FileState in
-        guard summaries.isUsed(index) else { return .unused }
-        var status = stat()
-        let result = summaries.withName(index) {
-          fstatat(folder, $0, &status, AT_SYMLINK_NOFOLLOW)
-        }
-        if result != 0, errno == ENOENT { return .missing }
-        let same = result == 0 && summaries.vouches(index, for: FileSignature(status))
-        return same ? .unchanged : .changed
+        summaries.isUsed(index) ? compareFile(of: index, with: summaries, in: folder) : .unused
       }
     }
+  }
+
+  /// Returns the state of a row's file.
+  private static func compareFile(
+    of index: Int, with summaries: AlarmIndexFile, in folder: Int32
+  ) -> FileState {
+    var status = stat()
+    let result = summaries.withName(index) {
+      fstatat(folder, $0, &status, AT_SYMLINK_NOFOLLOW)
+    }
+    if result != 0, errno == ENOENT { return .missing }
+    let same = result == 0 && summaries.vouches(index, for: FileSignature(status))
+    return same ? .unchanged : .changed
   }
 
   /// Calls `each` with every name that ends in `.json`, and returns their number.
