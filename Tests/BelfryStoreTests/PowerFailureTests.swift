@@ -175,6 +175,22 @@ import Testing
     #expect(store.local.hasJournal)
   }
 
+  @Test("A ledger that a power failure left empty is replaced by that of the last checkpoint")
+  func emptyLedger() async throws {
+    let fixture = try await StoreFixture("Tea")
+    let id = OccurrenceID(
+      alarm: try fixture.alarm("Tea").id, occurrence: CivilDateTime("2026-11-20T08:00")!)
+    let now = fixture.store.context.now
+    _ = fixture.store.ledger.update { $0.recordFiring(id, due: now, at: now) }
+    let flushed = fixture.store.ledger.read()
+    try fixture.store.checkpoint.run()
+    // A later change that was not flushed.
+    _ = fixture.store.ledger.update { $0.recordFiring(id, due: now.adding(seconds: 1), at: now) }
+    #expect(fixture.store.ledger.read() != flushed)
+    try fixture.sandbox.write("", to: fixture.store.localFolder + "/ledger.json")
+    #expect(fixture.store.ledger.read() == flushed && flushed.hasRung(id))
+  }
+
   @Test("A checkpoint follows when the objects of all entries are large")
   func largeObjects() async throws {
     let (fixture, _, _) = try await fixture()

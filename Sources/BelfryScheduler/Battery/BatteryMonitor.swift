@@ -4,8 +4,10 @@ import BelfryStore
 /// The daemon's watch over the battery: when to sample, and which warning to deliver.
 struct BatteryMonitor {
   private let gauge: BatteryGauge?
-  /// The time of the next sample; nil while one is being taken, or without a gauge.
-  private(set) var nextWake: Instant?
+  /// The time from which a sample is due; nil while one is being taken, or without a gauge.
+  private var due: Instant?
+  /// True if the last sample has found a battery, or there was none yet.
+  private var hasBattery = true
   /// The warning that is being delivered; nil if there is none.
   private var alert: BatteryAlerting.Alert?
   private let worker = BlockingWorker()
@@ -13,7 +15,7 @@ struct BatteryMonitor {
   /// The time to the next sample if the last one was too early, or while the battery charges, in seconds. Unplugging is
   /// noticed within that time.
   private static let shortInterval: Int64 = 60
-  /// The time to the next check for a battery, in seconds.
+  /// The time to the next check for a battery, in seconds. It accompanies another wake-up.
   private static let absenceInterval: Int64 = 900
   /// The time to wait for the disk.
   private static let diskTimeout = Duration.seconds(1)
@@ -23,16 +25,19 @@ struct BatteryMonitor {
   /// - Parameter gauge: the reader of the battery; nil to watch none.
   init(_ gauge: BatteryGauge?, at now: Instant) {
     self.gauge = gauge
-    nextWake = gauge == nil ? nil : now
+    due = gauge == nil ? nil : now
   }
 
+  /// The time at which the daemon wakes up for a sample; nil if it need not.
+  var nextWake: Instant? { hasBattery ? due : nil }
+
   /// Makes the next sample due now, after the clock was set.
-  mutating func reset(to now: Instant) { if nextWake != nil { nextWake = now } }
+  mutating func reset(to now: Instant) { if due != nil { due = now } }
 
   /// Starts a sample if one is due.
   mutating func sampleIfDue(at now: Instant, _ tasks: BackgroundTasks) {
-    guard let gauge, let due = nextWake, due <= now else { return }
-    nextWake = nil
+    guard let gauge, let due, due <= now else { return }
+    self.due = nil
     tasks.start { .batterySampled(await gauge.sample(at: now)) }
   }
 
@@ -44,15 +49,16 @@ struct BatteryMonitor {
     let now = store.context.now
     failures.report(.batterySample, result.failure.map { "\($0)" })
     guard let finding = result.finding else {
-      nextWake = now.adding(seconds: BatteryMonitor.shortInterval)
+      due = now.adding(seconds: BatteryMonitor.shortInterval)
       return nil
     }
+    hasBattery = finding.standing != nil
     guard let standing = finding.standing else {
-      nextWake = now.adding(seconds: BatteryMonitor.absenceInterval)
+      due = now.adding(seconds: BatteryMonitor.absenceInterval)
       return nil
     }
     let isCharging = standing.reading.isCharging
-    nextWake = now.adding(
+    due = now.adding(
       seconds: isCharging ? BatteryMonitor.shortInterval : BatteryGauge.spacing)
     if alert != nil { return nil }
     let alerting = BatteryAlerting(
