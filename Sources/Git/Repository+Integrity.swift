@@ -84,7 +84,9 @@ extension Repository {
   // MARK: The index
 
   /// Returns the reason that git's index cannot be used, or nil if it can be used or doesn't exist.
-  public func indexDamage() -> String? {
+  ///
+  /// - Parameter acceptsZeros: True to accept zeros in the place of the checksum, which `index.skipHash` writes.
+  public func indexDamage(acceptsZeros: Bool = true) -> String? {
     let content: [UInt8]
     do {
       guard let file = try DurableFile.read(gitDirectory + "index") else { return nil }
@@ -96,8 +98,7 @@ extension Repository {
       return content.isEmpty ? "it is empty" : "it is truncated"
     }
     let sum = Array(content.suffix(ObjectID.byteCount))
-    // `index.skipHash` writes zeros.
-    if sum.allSatisfy({ $0 == 0 }) { return nil }
+    if acceptsZeros, sum.allSatisfy({ $0 == 0 }) { return nil }
     let computed = Array(Insecure.SHA1.hash(data: content.dropLast(ObjectID.byteCount)))
     return computed == sum ? nil : "its checksum is wrong"
   }

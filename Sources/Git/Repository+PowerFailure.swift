@@ -69,8 +69,11 @@ extension Repository {
   }
 
   /// True if git's index is not damaged, and every file in it can be read.
+  ///
+  /// A checksum of zeros counts as damage: a power failure can leave zeros at the end of a file.
   public var isIndexIntact: Bool {
-    guard indexDamage() == nil, let file = (try? DurableFile.read(gitDirectory + "index")) ?? nil,
+    guard indexDamage(acceptsZeros: false) == nil,
+      let file = (try? DurableFile.read(gitDirectory + "index")) ?? nil,
       let blobs = IndexFile.blobs(in: file.bytes)
     else { return false }
     return Set(blobs).allSatisfy(exists)

@@ -191,6 +191,20 @@ import Testing
     #expect(fixture.store.ledger.read() == flushed && flushed.hasRung(id))
   }
 
+  @Test("An index whose end is zeros is built again, although git accepts zeros as its checksum")
+  func tornIndex() async throws {
+    let fixture = try await StoreFixture("Tea")
+    let repository = try fixture.store.repository()
+    let path = repository.gitDirectory + "index"
+    #expect(repository.isIndexIntact)
+    var bytes = try #require(try DurableFile.read(path)).bytes
+    for size in [ObjectID.byteCount, 40, 60] {
+      bytes.replaceSubrange((bytes.count - size)..., with: repeatElement(0, count: size))
+      try Data(bytes).write(to: URL(filePath: path))
+      #expect(!repository.isIndexIntact)
+    }
+  }
+
   @Test("A checkpoint follows when the objects of all entries are large")
   func largeObjects() async throws {
     let (fixture, _, _) = try await fixture()
