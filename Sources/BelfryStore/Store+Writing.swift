@@ -80,7 +80,7 @@ extension Store {
     _ id: Identifier, includingDeleted: Bool = false, _ body: (Alarm) throws -> (Change?, Result)
   ) throws -> Result {
     try write(reconciling: .alarms([id])) { writer in
-      switch try readAlarm(id) {
+      switch try writer.readAlarm(id) {
       case .good(let alarm, _):
         // An edit would restore a deleted alarm.
         if alarm.isDeleted, !includingDeleted { throw StoreError.noSuchAlarm(id.text) }
@@ -109,7 +109,11 @@ extension Store {
       let alarms = try ids.compactMap { id -> Alarm? in
         // An invalid file contains the user's content, which must not be overwritten. An edit would restore a deleted
         // alarm.
-        if case .good(let alarm, _) = try readAlarm(id), !alarm.isDeleted { alarm } else { nil }
+        if case .good(let alarm, _) = try writer.readAlarm(id), !alarm.isDeleted {
+          alarm
+        } else {
+          nil
+        }
       }
       let (change, result) = try body(alarms)
       if let change { try writer.commit(change) }
@@ -148,6 +152,7 @@ extension Store {
       return try write(reconciling: .evaluation) { writer in
         // Another process may have written before the lock was acquired.
         let before = try writer.checkedAlarms ?? AlarmIndex(self)
+        writer.read.merge(before.blobsOfDue) { read, _ in read }
         if let change = try body(alarms(before))?.excluding(before.invalid) {
           try writer.commit(change)
         }

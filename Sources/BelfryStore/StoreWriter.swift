@@ -33,6 +33,9 @@ final class StoreWriter {
   var isReconciling = false
   /// The latest stage of the reconciliation.
   var latestStage = ReconcileStage.mergeConflicts
+  /// The blobs of the files that were read for the changes, by path. A write replaces no other version of a file, except
+  /// for the one in `reconciled`.
+  var read: [String: ObjectID] = [:]
   /// The alarm index as it was before an import of all hand edits; nil if there was no such import.
   var checkedAlarms: AlarmIndex?
 
@@ -64,6 +67,23 @@ final class StoreWriter {
   /// Saves the commit with which the work tree agrees.
   func noteReconciled() {
     if !isReconciling, let reconciled { store.local.noteSeen(reconciled) }
+  }
+
+  // MARK: Reading
+
+  /// Reads an alarm that is then changed.
+  func readAlarm(_ id: Identifier) throws -> Store.AlarmFile {
+    let file = try store.readAlarm(id)
+    if case .good(_, let content) = file {
+      read[AlarmRecord.path(id)] = Repository.blobID(content.bytes)
+    }
+    return file
+  }
+
+  /// Returns true if a file's version is one that was read, or the one in a commit.
+  private func isKnown(_ blob: ObjectID, at path: String, in folders: inout FolderCache) -> Bool {
+    // A version that cannot be looked up counts as an edit.
+    read[path] == blob || (try? folders.blob(at: path)) == blob
   }
 
   // MARK: Committing
@@ -140,6 +160,8 @@ final class StoreWriter {
 
   /// Writes files, moves the branch to a commit that contains them, and updates git's index and the alarm index.
   ///
+  /// A file that the user has edited since it was read stays in the work tree as it is, and is imported later.
+  ///
   /// - Parameters:
   ///   - files: The contents by path. Nil removes a file from the branch, but not from the work tree.
   ///   - kept: The files that are committed, but not written to the work tree.
@@ -163,6 +185,7 @@ final class StoreWriter {
     noteReconciled()
     store.local.log.finish()
     let written = transaction.written
+    for path in written.keys { read[path] = entry.blobs[path] ?? nil }
     transaction.removeBackups {
       repository.forgetOldIndex()
       store.alarmIndexCache.update(files: files, blobs: entry.blobs, written: written)
@@ -217,7 +240,9 @@ final class StoreWriter {
     _ transaction: inout WorkTreeTransaction
   ) throws {
     for object in objects { try repository.restore(object) }
-    try transaction.apply(files)
+    // Another program may have committed an edit that has not been read here.
+    var folders = FolderCache(repository, commit: reconciled ?? entry.head)
+    try transaction.apply(files) { isKnown($1, at: $0, in: &folders) }
     // Without a status, git reads the file itself and detects the difference.
     try updateIndex(
       entry.blobs.reduce(into: [:]) { index, file in

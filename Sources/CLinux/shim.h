@@ -17,6 +17,7 @@
 int syncfs(int descriptor);
 int memfd_create(const char *name, unsigned int flags);
 int pipe2(int ends[2], int flags);
+int renameat2(int old_folder, const char *old_path, int new_folder, const char *new_path, unsigned int flags);
 int dup3(int old_descriptor, int new_descriptor, int flags);
 int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *limit);
 void *memmem(const void *haystack, size_t length, const void *needle, size_t needle_length);

@@ -112,6 +112,12 @@ public struct FileSignature: Hashable, Sendable {
     inode = UInt64(status.st_ino)
   }
 
+  /// Returns true if a file with this signature still has the content that it had with another one. A rename sets only
+  /// the change time.
+  public func hasContent(of other: FileSignature) -> Bool {
+    size == other.size && modified == other.modified && inode == other.inode
+  }
+
   /// Creates a signature that was recorded earlier.
   public init(size: Int64, modified: Int64, changed: Int64, inode: UInt64) {
     self.size = size

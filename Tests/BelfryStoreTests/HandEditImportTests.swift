@@ -1,6 +1,7 @@
 import BelfryCore
 import Foundation
 import Git
+import Glibc
 import TestSupport
 import Testing
 
@@ -39,6 +40,34 @@ import Testing
     #expect(Array(fixture.store.history.log()).count == 2)
   }
 
+  @Test(
+    "An edit during the change of the same alarm stays, and is imported by the next write",
+    arguments: [true, false])
+  func editDuringWrite(isRenamed: Bool) async throws {
+    let fixture = try await StoreFixture("Tea")
+    let tea = try fixture.alarm("Tea")
+    let file = fixture.file(tea)
+    try fixture.store.update(tea.id) { alarm in
+      let text = try fixture.sandbox.read(file).replacing("\"Tea\"", with: "\"Coffee\"")
+      try fixture.sandbox.write(text, to: isRenamed ? file + "~" : file)
+      if isRenamed { #expect(Glibc.rename(file + "~", file) == 0) }
+      var after = alarm
+      after.note = "Green"
+      let change = Store.Change(
+        alarms: [
+          after.stamped(against: alarm, at: fixture.store.context.now, device: fixture.store.device)
+        ], entries: [], message: CommitMessage("Change the note", device: nil))
+      return (change, ())
+    }
+    #expect(try fixture.sandbox.read(file).contains("Coffee"))
+    #expect(fixture.leftovers().isEmpty)
+    try fixture.store.write(reconciling: .records) { _ in }
+    let after = try fixture.alarm("Coffee")
+    #expect(after.note == "Green")
+    #expect(try fixture.sandbox.read(file).contains("Green"))
+    #expect(try await fixture.status().isEmpty)
+  }
+
   @Test("An outdated file reverts nothing")
   func outdatedFile() async throws {
     let fixture = try await StoreFixture("Tea")
@@ -50,6 +79,86 @@ import Testing
     try fixture.sandbox.write(old, to: fixture.file(tea))
     try HandEditImport(.unsettled).run(fixture.writer())
     #expect(try fixture.sandbox.read(fixture.file(tea)).contains("Coffee"))
+    #expect(try await fixture.status().isEmpty)
+  }
+
+  @Test(
+    "An edit that was made from an earlier version overrides the later one", arguments: [1, 4])
+  func editOfOutdatedFile(changes: Int) async throws {
+    let fixture = try await StoreFixture("Tea")
+    let tea = try fixture.alarm("Tea")
+    let old = try fixture.sandbox.read(fixture.file(tea))
+    for number in 1...changes { try rename(tea, "Coffee \(number)", fixture) }
+    let latest = try #require(try fixture.alarm("Coffee \(changes)").latestStamp)
+    try fixture.sandbox.write(old.replacing("\"Tea\"", with: "\"Milk\""), to: fixture.file(tea))
+    let head = try fixture.head()
+    try HandEditImport(.unsettled).run(fixture.writer())
+    #expect(try await fixture.subjects(since: head) == ["Edited by hand: Milk"])
+    #expect(try #require(try fixture.alarm("Milk").mergeState.stamps[.title]) > latest)
+    #expect(try await fixture.status().isEmpty)
+  }
+
+  /// Renames an alarm by a command.
+  private func rename(_ alarm: Alarm, _ title: String, _ fixture: StoreFixture) throws {
+    let store = fixture.store
+    try store.update(alarm.id) { alarm in
+      var after = alarm
+      after.title = title
+      let stamped = after.stamped(against: alarm, at: store.context.now, device: store.device)
+      let message = CommitMessage("Rename", device: nil)
+      return (Store.Change(alarms: [stamped], entries: [], message: message), ())
+    }
+  }
+
+  @Test("An edit that was made from an earlier version, and that git has committed, overrides it")
+  func committedEditOfOutdatedFile() async throws {
+    let fixture = try await StoreFixture("Tea")
+    let tea = try fixture.alarm("Tea")
+    let old = try fixture.sandbox.read(fixture.file(tea))
+    try rename(tea, "Coffee", fixture)
+    try fixture.sandbox.write(old.replacing("\"Tea\"", with: "\"Milk\""), to: fixture.file(tea))
+    _ = try await fixture.git("commit", "-a", "-q", "-m", "Milk")
+    try fixture.store.write(reconciling: .records) { _ in }
+    #expect(try fixture.alarm("Milk").id == tea.id)
+    #expect(try fixture.sandbox.read(fixture.file(tea)).contains("\"Milk\""))
+    // The same without an edit.
+    try rename(tea, "Coffee", fixture)
+    try fixture.sandbox.write(old, to: fixture.file(tea))
+    _ = try await fixture.git("commit", "-a", "-q", "-m", "Outdated")
+    try fixture.store.write(reconciling: .records) { _ in }
+    #expect(try fixture.alarm("Coffee").id == tea.id)
+    #expect(try await fixture.status().isEmpty)
+  }
+
+  @Test("An edit is later than the branch's version, also for a command that started earlier")
+  func earlierClock() async throws {
+    let fixture = try await StoreFixture("Tea")
+    let tea = try fixture.alarm("Tea")
+    let path = AlarmRecord.path(tea.id)
+    // The branch has a version that the alarm index lacks, because the file had been edited.
+    try fixture.edit(fixture.file(tea), "\"Tea\"", "\"Milk\"")
+    try fixture.writer().commit(
+      [path: fixture.renamed(tea, "Coffee")], keeping: [path],
+      message: CommitMessage("Rename", device: nil))
+    let earlier = fixture.reopened(now: "2026-11-20T22:40:30Z")
+    try earlier.write(reconciling: .records) { _ in }
+    #expect(try fixture.alarm("Milk").id == tea.id)
+    #expect(try await fixture.status().isEmpty)
+  }
+
+  @Test("An edit of settings that was made from an earlier version overrides the later one")
+  func editOfOutdatedSettings() async throws {
+    let fixture = try await StoreFixture()
+    let file = fixture.store.path + "/settings.json"
+    _ = try fixture.store.set(.tier, to: .word("plus"))
+    let old = try fixture.sandbox.read(file)
+    _ = try fixture.store.set(.tier, to: .word("premium"))
+    try fixture.sandbox.write(old, to: file)
+    try SettingsHandEditImport().run(fixture.writer())
+    #expect(try fixture.store.settings().settings.tier == .premium)
+    try fixture.sandbox.write(old.replacing("\"plus\"", with: "\"free\""), to: file)
+    try SettingsHandEditImport().run(fixture.writer())
+    #expect(try fixture.store.settings().settings.tier == .free)
     #expect(try await fixture.status().isEmpty)
   }
 

@@ -1,6 +1,7 @@
-"""Runs belfry and git on one store at the same time: four writers, one ticker, one reader, a git that collects
-garbage without a grace period, and a git that commits the work tree. At the end every acknowledged write must exist."""
-import json, random, re, threading, time
+"""Runs belfry and git on one store at the same time: four writers, one ticker, one reader, an editor that saves the
+file of an alarm while belfry changes the same alarm, a git that collects garbage without a grace period, and a git that
+commits the work tree. At the end every acknowledged write and the editor's last version must exist."""
+import json, os, random, re, threading, time
 from collections import Counter, namedtuple
 from datetime import timedelta
 from sandbox import Clock, Device, Unusable, brief, mend, play, tree_files
@@ -51,6 +52,47 @@ class Writer:
         if outcome.code != 0 and title:
             self.refused.add(title)
         return outcome
+
+class Editor:
+    """An editor that changes the title of an alarm in its file: by a rename, or by writing to the same file."""
+    def __init__(self, scenario, alarm):
+        self.scenario, self.alarm, self.count, self.title = scenario, alarm, 0, None
+        self.path = scenario.device.store / f"alarms/{alarm}.json"
+        self.note, self.noted = 0, None
+
+    def save(self):
+        # Between two steps of a command the file can have an earlier version.
+        for _ in range(20):
+            text = self.path.read_text()
+            if self.title is None or self.title in text:
+                break
+            time.sleep(0.01)
+        else:
+            self.scenario.missing("edit", f"the file does not have the title {self.title!r}, which was saved last")
+        self.count += 1
+        title = f"Edited {self.count}"
+        # Two spaces: the title itself, not its stamp.
+        edited, found = re.subn('^  "title": "[^"]*"', f'  "title": "{title}"', text, flags=re.MULTILINE)
+        if not found:
+            return
+        if self.count % 2:
+            self.path.write_text(edited)
+        else:
+            new = self.scenario.device.store / ".new"
+            new.write_text(edited)
+            os.rename(new, self.path)
+        self.title = title
+        self.scenario.counts["saved files"] += 1
+        time.sleep(0.02)
+
+    def change(self):
+        """Changes the same alarm by a command."""
+        self.note += 1
+        outcome = self.scenario.run("edit", self.alarm, "--note", f"Note {self.note}", "--json")
+        if outcome.code == 0:
+            self.noted = f"Note {self.note}"
+        elif outcome.code != LOCKED and "is not valid" not in outcome.err:
+            self.scenario.failed("`edit`", outcome)
 
 class Scenario:
     def __init__(self, report, sandbox):
@@ -136,7 +178,10 @@ class Scenario:
     def play(self):
         self.prepare()
         self.writers = [Writer(self, number) for number in range(WRITERS)]
-        steps = [writer.step for writer in self.writers] + [self.tick, self.read, self.collect, self.commit]
+        bell = next(alarm for alarm, known in self.device.listed().items() if known["title"] == "Bell 0")
+        self.editor = Editor(self, bell)
+        steps = [writer.step for writer in self.writers] + [
+            self.editor.save, self.editor.change, self.tick, self.read, self.collect, self.commit]
         threads = [threading.Thread(target=self.loop, args=(step,), daemon=True) for step in steps]
         for thread in threads:
             thread.start()
@@ -172,6 +217,7 @@ class Scenario:
             listed = {}
         log, committed = device.log(), tree_files(device.store, "HEAD", device.home)
         self.find_facts(listed, log, committed)
+        self.find_edits(listed)
         rung = Counter(device.rung.read_text().split("\n"))
         noted = {(entry["alarm"], entry["occurrence"]) for entry in log.values() if entry["action"] == "fired"}
         for alarm, occurrence in sorted(self.fired):
@@ -199,6 +245,12 @@ class Scenario:
                     self.missing("alarm or edit", f"{alarm[:8]}, {title!r}, is only in the files")
             for title in writer.refused & (titles | {alarm["title"] for alarm in listed.values()}):
                 self.report.fail("a failed write took effect", title)
+
+    def find_edits(self, listed):
+        shown, editor = listed.get(self.editor.alarm, {}), self.editor
+        for key, value in (("title", editor.title), ("note", editor.noted)):
+            if value is not None and shown.get(key) != value:
+                self.missing("edit", f"the {key} of the edited file is {shown.get(key)!r}, not {value!r}")
 
     def missing(self, what, details):
         self.counts["missing"] += 1

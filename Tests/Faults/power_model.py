@@ -21,10 +21,12 @@ from pathlib import Path
 ROOT = 0
 SECTOR = 512
 FLUSHES = ("fsync", "fdatasync")
+RENAMES = ("rename", "exchange")
 
 # An operation on the file system. `kind` and its arguments:
 #   create, mkdir, link, unlink, rmdir   folder, name, inode
 #   rename   folder, name, inode, target folder, target name, replaced inode or None
+#   exchange folder, name, inode, other folder, other name, other inode
 #   write    inode, offset, data
 #   size     inode, size
 #   fsync, fdatasync   inode
@@ -90,6 +92,9 @@ class Image:
             if self.folders[folder].get(name) == inode:
                 del self.folders[folder][name]
             self.folders[target][new] = inode
+        elif kind == "exchange":
+            folder, name, inode, target, new, other = arguments
+            self.folders[folder][name], self.folders[target][new] = other, inode
         elif kind in ("write", "size"):
             self.files[arguments[0]] = changed(self.files[arguments[0]], operation)
 
@@ -154,7 +159,7 @@ class Disk:
         else:
             if kind == "create":
                 self.durable.setdefault(arguments[2], b"")
-            for folder in {arguments[0], arguments[3] if kind == "rename" else arguments[0]}:
+            for folder in {arguments[0], arguments[3] if kind in RENAMES else arguments[0]}:
                 self.touched.setdefault(folder, []).append(len(self.entries))
             self.entries.append(operation)
             self.is_durable.append(False)
@@ -225,7 +230,7 @@ class Disk:
         for number in reversed(range(count)):
             operation = self.entries[number]
             inodes = {operation.arguments[2]}
-            if operation.kind == "rename" and operation.arguments[5] is not None:
+            if operation.kind in RENAMES and operation.arguments[5] is not None:
                 inodes.add(operation.arguments[5])
             if inodes & needed or operation.is_gits and is_gits_needed:
                 kept[number] = True
@@ -280,6 +285,10 @@ def check_model():
     # A flushed file without a flushed entry can disappear, except on an ordered file system.
     assert state(a=b"old") in contents(create, write, data)
     assert contents(create, write, data, ordered=True) == {state(a=b"old", b=b"new")}
+    # Files are exchanged in one step.
+    exchange = ("exchange", (ROOT, "b", 2, ROOT, "a", 1))
+    found = contents(create, write, data, exchange)
+    assert found == {state(a=b"old"), state(a=b"old", b=b"new"), state(a=b"new", b=b"old")}, found
     # An appended part in the same sector is never newer than the part before it.
     found = contents(create, folder, write, ("write", (2, 3, b"more")))
     assert not any(content.startswith(b"\0\0\0m") for image in found for _, content in image), found

@@ -215,13 +215,14 @@ class Recorder:
         source, target = self.path_arguments(process, arguments)
         if source is None and target is None:
             return
-        if source is None or target is None or "RENAME_EXCHANGE" in arguments:
+        if source is None or target is None:
             self.unknown(process, name, arguments, result)
         folder, last, inode = self.place(source)
         new_folder, new, replaced = self.place(target)
         # A rename to another name of the same file does nothing.
         if replaced != inode:
-            self.add(process, "rename", folder, last, inode, new_folder, new, replaced)
+            kind = "exchange" if "RENAME_EXCHANGE" in arguments else "rename"
+            self.add(process, kind, folder, last, inode, new_folder, new, replaced)
 
     call_renameat = call_renameat2 = call_rename
 

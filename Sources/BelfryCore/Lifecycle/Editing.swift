@@ -40,17 +40,33 @@ extension Alarm {
     }
   }
 
+  /// Returns true if another version has all stamps of this one. If this one was edited by hand, it can have been made
+  /// from the other.
+  public func hasStamps(of other: Alarm) -> Bool {
+    let (mine, theirs) = (mergeState, other.mergeState)
+    return mine.stamps.allSatisfy { theirs.stamps[$0] == $1 }
+      && mine.tagStamps.allSatisfy { theirs.tagStamps[$0] == $1 }
+      && (cascade?.registers ?? [:]).allSatisfy { part, register in
+        register.stamp == nil || other.cascade?.registers[part]?.stamp == register.stamp
+      }
+  }
+
   /// Returns the alarm with stamps on its hand-edited fields and with adjusted progress.
   ///
   /// After an edit of the schedule, of the zone or of the enabled state, only occurrences after `now` fire.
   ///
-  /// - Parameter earlier: the earlier version; nil if there is none, as for a record that was written by hand.
-  public func stamped(against earlier: Alarm?, at now: Instant, device: Identifier) -> Alarm {
+  /// - Parameters:
+  ///   - earlier: the earlier version; nil if there is none, as for a record that was written by hand.
+  ///   - latest: a stamp that the new ones must exceed.
+  public func stamped(
+    against earlier: Alarm?, at now: Instant, device: Identifier, after latest: Stamp? = nil
+  ) -> Alarm {
     var alarm = self
     let edited = fieldsEditedByHand(since: earlier)
     guard !edited.isEmpty else { return alarm }
     let stamp = Stamp.next(
-      after: [latestStamp, earlier?.latestStamp].compactMap { $0 }.max(), now: now, device: device)
+      after: [latestStamp, earlier?.latestStamp, latest].compactMap { $0 }.max(), now: now,
+      device: device)
     for field in edited { alarm.mergeState.stamps[field] = stamp }
     for tag in tagsEditedByHand(since: earlier) { alarm.mergeState.tagStamps[tag] = stamp }
     if edited.contains(.cascade) {

@@ -62,7 +62,8 @@ public struct HolidayCalendar: Hashable, Sendable {
   public var isRemoved: Bool { years.values.allSatisfy(\.holidays.isEmpty) }
 
   /// The latest stamp; nil if there is none.
-  private var latestStamp: Stamp? { years.values.compactMap(\.stamp).max() }
+  /// The latest stamp of a year; nil if none has one.
+  public var latestStamp: Stamp? { years.values.compactMap(\.stamp).max() }
 
   /// Returns the calendar with the years of some holidays replaced, as an edit at `now`.
   public func importing(
@@ -105,12 +106,18 @@ public struct HolidayCalendar: Hashable, Sendable {
   }
 
   /// Returns the calendar with stamps on the years that were edited by hand since an earlier version.
+  ///
+  /// - Parameters:
+  ///   - earlier: the earlier version; nil if there is none.
+  ///   - latest: a stamp that the new ones must exceed.
   public func stamped(
-    against earlier: HolidayCalendar?, at now: Instant, device: Identifier
+    against earlier: HolidayCalendar?, at now: Instant, device: Identifier,
+    after latest: Stamp? = nil
   ) -> HolidayCalendar {
     var result = self
     let stamp = Stamp.next(
-      after: [latestStamp, earlier?.latestStamp].compactMap { $0 }.max(), now: now, device: device)
+      after: [latestStamp, earlier?.latestStamp, latest].compactMap { $0 }.max(), now: now,
+      device: device)
     for year in yearsEditedByHand(since: earlier) { result.years[year]?.stamp = stamp }
     return result
   }

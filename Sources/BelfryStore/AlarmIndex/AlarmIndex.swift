@@ -146,6 +146,14 @@ struct AlarmIndex {
         at: store.context.now, settings: settings, ledger: ledger))
   }
 
+  /// The blobs of the due alarms by the paths of their files.
+  var blobsOfDue: [String: ObjectID] {
+    due.reduce(into: [:]) { blobs, id in
+      guard let change = changes[id], let change else { return }
+      blobs[AlarmRecord.path(id)] = change.row.blob
+    }
+  }
+
   /// Returns the summaries of all alarms.
   func summaries() -> [AlarmSummary] {
     let known = file.map { file in

@@ -69,8 +69,10 @@ public struct FolderChanges: Hashable, Sendable {
   ///   - folder: The folder of the store's local state.
   ///   - alarms: The folder `alarms` as this process sees it. The daemon may watch another one at its path.
   ///   - token: The moment since which changes are wanted; nil for the present moment only.
+  ///   - timeout: The time in which the daemon has to answer, in milliseconds.
   static func ask(
-    _ folder: String, of alarms: FolderIdentity, since token: FolderChangeToken?
+    _ folder: String, of alarms: FolderIdentity, since token: FolderChangeToken?,
+    timeout: Int32 = FolderChanges.timeout
   ) -> FolderChanges? {
     let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { return nil }

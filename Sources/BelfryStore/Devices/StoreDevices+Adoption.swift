@@ -25,7 +25,7 @@ extension StoreDevices {
       var changed: [Alarm] = []
       for id in store.armedAlarms.identifiers() {
         // An invalid record stays as it is. The replacement in the device's record applies to it nevertheless.
-        guard case .good(let alarm, _) = try store.readAlarm(id), !alarm.isDeleted,
+        guard case .good(let alarm, _) = try writer.readAlarm(id), !alarm.isDeleted,
           let after = alarm.replacing(old.id, by: device, at: context.now)
         else { continue }
         files[AlarmRecord.path(id)] = AlarmRecord.encode(after)

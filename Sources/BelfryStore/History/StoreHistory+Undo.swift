@@ -47,7 +47,7 @@ extension StoreHistory {
         occurrence: CommitMessage.trailers(of: action.message)["Occurrence"]
           .flatMap { CivilDateTime($0) })
       var files: [String: [UInt8]?] = [:]
-      try revertAlarms(action, changed, repository, &undone, &files)
+      try revertAlarms(action, changed, writer, &undone, &files)
       try revertSettings(action, changed, repository, &undone, &files)
       try revertCalendars(action, changed, repository, &undone, &files)
       undone.devices = try store.devices.revertAdoption(action, changed, repository, &files)
@@ -104,9 +104,10 @@ extension StoreHistory {
   }
 
   private func revertAlarms(
-    _ action: Commit, _ changed: [ChangedFile], _ repository: Repository, _ undone: inout Undone,
+    _ action: Commit, _ changed: [ChangedFile], _ writer: StoreWriter, _ undone: inout Undone,
     _ files: inout [String: [UInt8]?]
   ) throws {
+    let repository = writer.repository
     func version(_ blob: ObjectID?, _ id: Identifier) throws -> Alarm? {
       guard let blob else { return nil }
       let bytes = try repository.blob(blob, limit: AlarmRecord.largest)
@@ -126,7 +127,7 @@ extension StoreHistory {
       else { continue }
       let before = try version(file.before, id)
       let current: Alarm
-      switch try store.readAlarm(id) {
+      switch try writer.readAlarm(id) {
       case .good(let alarm, _): current = alarm
       case .bad(let error): throw StoreError.badRecord(path: file.path, error)
       case .missing: throw StoreError.noSuchAlarm(id.text)

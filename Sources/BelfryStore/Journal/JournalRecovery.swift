@@ -190,9 +190,11 @@ private struct Replay {
       files[path] = .some(content)
       // An edit that the user has made since then stays in the work tree.
       let current = try? DurableFile.read("\(store.path)/\(path)", limit: AlarmRecord.largest)
-      if let current = current ?? nil, case let now = Repository.blobID(current.bytes), now != id,
-        now != committed
-      {
+      guard let current = current ?? nil else { continue }
+      let now = Repository.blobID(current.bytes)
+      if now == id || now == committed {
+        writer.read[path] = now
+      } else {
         edited.insert(path)
       }
     }

@@ -13,7 +13,8 @@ import Git
 ///
 /// 1. Head lacks the record: it is restored, because absence never means deletion.
 /// 2. An alarm or the settings: the two versions are joined, so that an older version doesn't revert acknowledged
-///    changes. A value that differs under the same stamp is a hand edit, which is left to the import.
+///    changes. A value that differs under the same stamp is a hand edit, which is left to the import, also if it was
+///    made from an earlier version (see `EditOrigin`).
 /// 3. A log entry: it is restored, because log entries are immutable.
 /// 4. A device's record, or a new record: head's version is kept.
 struct BranchRestoration {
@@ -35,6 +36,7 @@ struct BranchRestoration {
       from: repository.commit(head).tree, to: repository.commit(seen).tree)
     var files: [String: [UInt8]] = [:]
     var isComplete = true
+    var origin = EditOrigin(repository, from: seen)
     func content(_ blob: ObjectID, _ kind: RecordPath) -> [UInt8]? {
       do throws(GitError) {
         return try repository.blob(blob, limit: kind.largest)
@@ -52,7 +54,7 @@ struct BranchRestoration {
         continue
       }
       guard let now = content(before, kind) else { continue }
-      if let restored = restored(kind, seen: seen, now: now), restored != now {
+      if let restored = restored(kind, seen: seen, now: now, &origin), restored != now {
         files[change.path] = restored
       }
     }
@@ -60,19 +62,21 @@ struct BranchRestoration {
   }
 
   /// Returns the version to restore, or nil to keep head's version.
-  private func restored(_ kind: RecordPath, seen: [UInt8], now: [UInt8]) -> [UInt8]? {
+  private func restored(
+    _ kind: RecordPath, seen: [UInt8], now: [UInt8], _ origin: inout EditOrigin
+  ) -> [UInt8]? {
     switch kind {
     case .alarm(let id):
       guard let old = try? AlarmRecord.decode(seen, id: id, now: RecordPath.start),
         let new = try? AlarmRecord.decode(now, id: id, now: RecordPath.start)
       else { return nil }
-      let isEdited = !new.fieldsEditedByHand(since: old).isEmpty
+      let isEdited = !new.fieldsEditedByHand(since: origin.version(of: new, base: old)).isEmpty
       return isEdited ? nil : AlarmRecord.encode(Alarm.join(new, old))
     case .settings:
       guard let old = try? SettingsFile.decode(seen), let new = try? SettingsFile.decode(now) else {
         return nil
       }
-      let isEdited = !new.keysEditedByHand(since: old).isEmpty
+      let isEdited = !new.keysEditedByHand(since: origin.version(of: new, base: old)).isEmpty
       return isEdited ? nil : SettingsFile.encode(SettingsRecord.join(new, old))
     case .calendar(let name):
       guard let old = try? CalendarRecord.decode(seen, name: name),

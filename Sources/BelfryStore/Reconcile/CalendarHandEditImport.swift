@@ -36,10 +36,12 @@ struct CalendarHandEditImport: ReconcileStep {
         if let known { files[path] = .some(CalendarRecord.encode(known)) }
         continue
       }
+      writer.read[path] = Repository.blobID(bytes)
       guard let written = try? CalendarRecord.decode(bytes, name: name) else { continue }
       // Another program may have committed the edit without a stamp.
       let base = version(seen?[path], name, writer) ?? known
-      var result = written.stamped(against: base, at: store.context.now, device: store.device)
+      var result = written.stamped(
+        against: base, at: store.context.now, device: store.device, after: known?.latestStamp)
       for other in [base, known].compactMap({ $0 }) {
         result = HolidayCalendar.join(result, other)
       }

@@ -23,6 +23,7 @@ struct DeviceHandEditImport: ReconcileStep {
     }
     var files = store.validRecords(among: changed.map { "devices/\($0)" })
     for (path, bytes) in files {
+      writer.read[path] = bytes.map { Repository.blobID($0) }
       // A file that is older than the branch must not revert it.
       guard let blob = committed[String(path.dropFirst("devices/".count))]?.id, let bytes,
         let known = try? writer.repository.blob(blob, limit: DeviceRecord.largest),

@@ -20,7 +20,7 @@ struct FutureOutcomeRemoval: ReconcileStep {
   func run(_ writer: StoreWriter) throws {
     let store = writer.store
     for summary in try AlarmIndex(store).summaries() where !summary.isDeleted {
-      guard case .good(let alarm, _) = try store.readAlarm(summary.id), alarm.enabled,
+      guard case .good(let alarm, _) = try writer.readAlarm(summary.id), alarm.enabled,
         let rearmed = store.timeline(alarm).rearmed(alarm, at: store.context.now)
       else { continue }
       try writer.commit(

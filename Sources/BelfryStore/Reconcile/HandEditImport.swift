@@ -4,9 +4,9 @@ import Glibc
 
 /// An import of hand edits of alarms: changes that an editor, a script or another git made in the work tree.
 ///
-/// 1. A valid file: fields that differ from the last known version under the same stamp get a new stamp. The result
-///    is joined with the known versions, so that an outdated file reverts nothing. The changes are committed as the
-///    user's edit.
+/// 1. A valid file: fields that differ from the version with the same stamps get a new stamp. This is the last known
+///    version, or an earlier one that the user's editor held meanwhile. The result is joined with the known versions, so
+///    that an outdated file reverts nothing. The changes are committed as the user's edit.
 /// 2. An invalid file stays as it is. The last valid version stays in use.
 /// 3. A missing file is restored: only `belfry delete` deletes.
 ///
@@ -88,6 +88,7 @@ private struct AlarmEdits {
   private let indexFile: AlarmIndexFile?
   private let committed: [Identifier: ObjectID]
   private let settings: Settings
+  private var origin: EditOrigin
   private var files: [String: [UInt8]?] = [:]
   private var unchanged: [Identifier: AlarmIndexFile.Change?] = [:]
   private var edits: [(alarm: Alarm, fields: [Alarm.Field], isNew: Bool)] = []
@@ -102,13 +103,14 @@ private struct AlarmEdits {
     self.indexFile = indexFile
     self.committed = committed
     settings = try writer.store.settings().settings
+    origin = EditOrigin(writer.repository, from: try writer.seen ?? writer.head())
   }
 
   /// Adds an alarm.
   mutating func add(_ id: Identifier) throws {
     let path = AlarmRecord.path(id)
     let head = committed[id]
-    switch try store.readAlarm(id) {
+    switch try writer.readAlarm(id) {
     case .bad: return
     case .missing:
       guard let good = try store.lastGood(id) else { return }
@@ -124,11 +126,14 @@ private struct AlarmEdits {
         file.index(of: id).flatMap { file.row($0)?.blob }
       }
       let base = try version(known, id) ?? version(head, id)
-      let stamped = written.stamped(against: base, at: store.context.now, device: store.device)
+      // The index can have an earlier version than the branch.
+      let theirs = head != known ? try version(head, id) : nil
+      let stamped = written.stamped(
+        against: base.map { origin.version(of: written, base: $0) }, at: store.context.now,
+        device: store.device,
+        after: [base, theirs].compactMap { $0?.latestStamp }.max())
       var result = base.map { Alarm.join(stamped, $0) } ?? stamped
-      if let head, head != known, let theirs = try version(head, id) {
-        result = Alarm.join(result, theirs)
-      }
+      if let theirs { result = Alarm.join(result, theirs) }
       let bytes = AlarmRecord.encode(result)
       if let head, bytes == content.bytes, Repository.blobID(bytes) == head {
         // Another program has committed the file, so only the index is updated.

@@ -21,7 +21,7 @@ struct LostAnswerRestoration: ReconcileStep {
     let store = writer.store
     let entries = Dictionary(grouping: store.history.log(), by: \.alarm)
     for (id, logged) in entries.sorted(by: { $0.key < $1.key }) {
-      guard case .good(let alarm, _) = try store.readAlarm(id) else { continue }
+      guard case .good(let alarm, _) = try writer.readAlarm(id) else { continue }
       let lost = LostAnswer.all(alarm, logged, at: store.context.now)
       if alarm.isDeleted || lost.isEmpty { continue }
       let repaired = LostAnswer.repaired(alarm, logged, at: store.context.now)

@@ -22,6 +22,7 @@ struct SettingsHandEditImport: ReconcileStep {
     guard let file = (try? DurableFile.read(path, limit: SettingsFile.largest)) ?? nil,
       let written = try? SettingsFile.decode(file.bytes)
     else { return }
+    writer.read[SettingsFile.path] = Repository.blobID(file.bytes)
     let tree = try writer.head().map { try writer.repository.commit($0).tree }
     let blob = try tree.flatMap { try writer.repository.blob(at: SettingsFile.path, in: $0) }
     let bytes = try blob.map { try writer.repository.blob($0, limit: SettingsFile.largest) }
@@ -30,9 +31,12 @@ struct SettingsHandEditImport: ReconcileStep {
     let base = seenSettings(writer) ?? committed
 
     var result = written
-    let latest = (Array(written.stamps.values) + Array(base.stamps.values)).max()
+    let latest = [written, base, committed].flatMap(\.stamps.values).max()
     let stamp = Stamp.next(after: latest, now: store.context.now, device: store.device)
-    for key in written.keysEditedByHand(since: base) { result.stamps[key] = stamp }
+    var origin = EditOrigin(writer.repository, from: try writer.seen ?? writer.head())
+    for key in written.keysEditedByHand(since: origin.version(of: written, base: base)) {
+      result.stamps[key] = stamp
+    }
     result = SettingsRecord.join(SettingsRecord.join(result, base), committed)
     let encoded = SettingsFile.encode(result)
     if encoded != bytes || encoded != file.bytes {

@@ -72,12 +72,14 @@ private struct MovedRecords {
   private var filesToCommit: [String: [UInt8]] = [:]
   /// The hand edits that another program has committed.
   private var edits: [RecordPath: [UInt8]] = [:]
+  private var origin: EditOrigin
   /// False if something could not be read, and was left out.
   private(set) var isComplete = true
 
   init(_ writer: StoreWriter, head: ObjectID) {
     self.writer = writer
     self.head = head
+    origin = EditOrigin(writer.repository, from: writer.seen)
   }
 
   // MARK: From a known commit
@@ -94,6 +96,7 @@ private struct MovedRecords {
       guard let kind = RecordPath(change.path), workTreeBlob(change.path) == .some(change.before)
       else { continue }
       unedited.insert(change.path)
+      writer.read[change.path] = change.before
       guard let after = change.after, filesToCommit[change.path] == nil,
         let bytes = content(after, kind)
       else { continue }
@@ -157,8 +160,10 @@ private struct MovedRecords {
       let old = try? kind.value(in: earlier)
     else { return false }
     return switch (new, old) {
-    case (.alarm(let new), .alarm(let old)): !new.fieldsEditedByHand(since: old).isEmpty
-    case (.settings(let new), .settings(let old)): !new.keysEditedByHand(since: old).isEmpty
+    case (.alarm(let new), .alarm(let old)):
+      !new.fieldsEditedByHand(since: origin.version(of: new, base: old)).isEmpty
+    case (.settings(let new), .settings(let old)):
+      !new.keysEditedByHand(since: origin.version(of: new, base: old)).isEmpty
     case (.calendar(let new), .calendar(let old)): !new.yearsEditedByHand(since: old).isEmpty
     default: false
     }
@@ -173,8 +178,9 @@ private struct MovedRecords {
     case .calendar(let name): path = CalendarRecord.path(name)
     case .log, .device, .attributes: return
     }
-    try DurableFile.write(
-      bytes, to: "\(store.path)/\(path)", temporary: store.local.temporary("record"))
+    var transaction = WorkTreeTransaction(store, keeping: [])
+    try transaction.apply([path: bytes]) { writer.read[$0] == $1 }
+    transaction.removeBackups()
   }
 
   private func importEdits() throws {

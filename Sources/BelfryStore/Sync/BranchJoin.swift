@@ -77,6 +77,7 @@ struct BranchJoin {
       let isBehind = join.ancestor == ours
       let kept = store.edited(
         Dictionary(uniqueKeysWithValues: join.files.keys.map { ($0, join.before[$0]) }))
+      writer.read.merge(join.before) { $1 }
       do {
         try writer.write(join.files, keeping: kept, known: join.taken) { blobs in
           let tree = try writer.tree(from: mine?.tree, blobs)

@@ -1,0 +1,132 @@
+import BelfryCore
+import Git
+
+/// A search of the history for the versions from which the user made edited files.
+///
+/// An editor can hold an older version while Belfry writes a newer one. A value in the saved file that differs from the
+/// newest version is then either the user's edit, or only as old as the file. The version with the file's stamps
+/// decides.
+struct EditOrigin {
+  private let repository: Repository
+  private let start: ObjectID?
+  private var searches = 0
+
+  /// The maximum number of searches. Many outdated files come from a checkout of an old commit, not from editors.
+  private static let maxSearches = 64
+  /// The maximum number of commits of a search.
+  private static let maxDepth = 1_000
+  /// The time in seconds that a commit can be older than the stamps in it, when a clock was corrected in between.
+  private static let maxClockError: Int64 = 3_600
+
+  /// Creates a search.
+  ///
+  /// - Parameter start: The latest commit whose edits have stamps: the one at which Belfry left the branch. Nil for an
+  ///   empty history.
+  init(_ repository: Repository, from start: ObjectID?) {
+    self.repository = repository
+    self.start = start
+  }
+
+  /// Returns the version from which an alarm's file was edited.
+  ///
+  /// - Parameter base: The last known version, which it is unless the file has earlier stamps.
+  mutating func version(of written: Alarm, base: Alarm) -> Alarm {
+    if written.hasStamps(of: base)
+      || EditOrigin.isLater(written.latestStamp, than: base.latestStamp)
+    {
+      return base
+    }
+    return find(AlarmRecord.path(written.id), since: written.latestStamp) { bytes in
+      guard let version = try? AlarmRecord.decode(bytes, id: written.id, now: RecordPath.start)
+      else { return .other }
+      if written.hasStamps(of: version) {
+        return written.fieldsEditedByHand(since: version).isEmpty
+          ? .same(version) : .origin(version)
+      }
+      return EditOrigin.isLater(written.latestStamp, than: version.latestStamp) ? .earlier : .other
+    } ?? base
+  }
+
+  /// Returns the version from which the settings' file was edited.
+  ///
+  /// - Parameter base: The last known version, which it is unless the file has earlier stamps.
+  mutating func version(of written: SettingsRecord, base: SettingsRecord) -> SettingsRecord {
+    func hasStamps(of other: SettingsRecord) -> Bool {
+      written.stamps.allSatisfy { other.stamps[$0] == $1 }
+    }
+    if hasStamps(of: base)
+      || EditOrigin.isLater(written.stamps.values.max(), than: base.stamps.values.max())
+    {
+      return base
+    }
+    let latest = written.stamps.values.max()
+    return find(SettingsFile.path, since: latest) { bytes in
+      guard let version = try? SettingsFile.decode(bytes) else { return .other }
+      if hasStamps(of: version) {
+        return written.keysEditedByHand(since: version).isEmpty ? .same(version) : .origin(version)
+      }
+      return EditOrigin.isLater(latest, than: version.stamps.values.max()) ? .earlier : .other
+    } ?? base
+  }
+
+  /// The relation of a version to an edited file.
+  private enum Relation<Value> {
+    /// The file is this version without any edit.
+    case same(Value)
+    /// The file can have been made from this version.
+    case origin(Value)
+    /// The version is from before the file's stamps.
+    case earlier
+    /// The version has other stamps.
+    case other
+  }
+
+  /// Returns true if a stamp is later than all stamps of the last known version. The file then comes from elsewhere.
+  private static func isLater(_ stamp: Stamp?, than known: Stamp?) -> Bool {
+    guard let stamp, let known else { return known == nil }
+    return stamp > known
+  }
+
+  /// Returns the version that is the same as an edited file, or else the latest from which it can have been made; nil if
+  /// none is found.
+  ///
+  /// - Parameters:
+  ///   - path: The file.
+  ///   - latest: The latest stamp of the edited file. Earlier commits cannot contain it.
+  ///   - relation: Returns the relation of a content to the edited file.
+  /// - Complexity: Reads the file's folder in each commit since the stamp.
+  private mutating func find<Value>(
+    _ path: String, since latest: Stamp?, _ relation: ([UInt8]) -> Relation<Value>
+  ) -> Value? {
+    guard let latest, let start, searches < EditOrigin.maxSearches else { return nil }
+    searches += 1
+    let folder = path.split(separator: "/").first.map(String.init) ?? path
+    var found: Value?
+    var isComplete = false
+    var count = 0
+    var (tree, blob): (ObjectID?, ObjectID?) = (nil, nil)
+    // The search ends at a damaged commit.
+    try? repository.visitHistory(from: start) { commit in
+      count += 1
+      if commit.time + EditOrigin.maxClockError < latest.time.seconds { return false }
+      let entry = try repository.entry(at: folder, in: commit.tree)?.id
+      if entry != tree {
+        tree = entry
+        let next = try repository.blob(at: path, in: commit.tree)
+        if let next, next != blob,
+          let bytes = try? repository.blob(next, limit: AlarmRecord.largest)
+        {
+          switch relation(bytes) {
+          case .same(let version): (found, isComplete) = (version, true)
+          case .origin(let version): found = found ?? version
+          case .earlier: isComplete = true
+          case .other: break
+          }
+        }
+        blob = next
+      }
+      return !isComplete && count < EditOrigin.maxDepth
+    }
+    return found
+  }
+}
