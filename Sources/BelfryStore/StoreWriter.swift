@@ -184,11 +184,11 @@ final class StoreWriter {
     }
     noteReconciled()
     store.local.log.finish()
-    let written = transaction.written
-    for path in written.keys { read[path] = entry.blobs[path] ?? nil }
+    let (written, blobs) = (transaction.written, entry.blobs)
+    for path in written.keys { read[path] = blobs[path] ?? nil }
     transaction.removeBackups {
       repository.forgetOldIndex()
-      store.alarmIndexCache.update(files: files, blobs: entry.blobs, written: written)
+      store.alarmIndexCache.update(files: files, blobs: blobs, written: written)
     }
     store.checkpoint.runIfLarge(objects: objects.reduce(0) { $0 + $1.bytes.count })
     store.local.pokeDaemon()

@@ -317,6 +317,23 @@ struct AlarmIndexBytes {
     }
   }
 
+  @Test(
+    "The checksum of a file that is read in pieces is that of its bytes",
+    arguments: [88, 95, 262_144, 262_145, 1_500_003])
+  func checksumInPieces(size: Int) throws {
+    let sandbox = try Sandbox()
+    let bytes = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 7) }
+    let path = sandbox.root + "/file"
+    try Data(bytes).write(to: URL(fileURLWithPath: path))
+    guard let file = try ReadableFile.open(path) else {
+      Issue.record("no file")
+      return
+    }
+    let read = try AlarmIndexLayout.read(file)
+    #expect(read.bytes == bytes)
+    #expect(read.checksum == AlarmIndexLayout.checksum(bytes))
+  }
+
   /// Damage that the checksum doesn't show, such as a mistake of another version of Belfry, must not end the process.
   @Test func wrongNumbersUnderAValidChecksumCauseNoCrash() {
     typealias Header = AlarmIndexLayout.Header

@@ -62,19 +62,39 @@ struct AlarmTable: Sendable {
 
   /// Returns the alarms in the order of the table: the most urgent first, then by the next occurrence, title and id.
   func sorted(_ summaries: [AlarmSummary]) -> [AlarmSummary] {
-    // Sorting small keys is faster than moving whole summaries.
-    let keys = summaries.enumerated().map { index, summary in
-      (
-        rank: AlarmTable.rank(summary.state),
-        next: summary.next?.at.milliseconds ?? .max, index: index
-      )
+    // Sorting small keys is faster than moving whole summaries, and few titles have to be compared.
+    var keys = Chunks.map(summaries.count) { range in
+      range.map { index in
+        let summary = summaries[index]
+        return SortKey(
+          rank: AlarmTable.rank(summary.state), next: summary.next?.at.milliseconds ?? .max,
+          index: index)
+      }
     }
-    return keys.sorted { a, b in
-      if a.rank != b.rank { return a.rank < b.rank }
-      if a.next != b.next { return a.next < b.next }
-      let (x, y) = (summaries[a.index], summaries[b.index])
-      return x.title != y.title ? x.title < y.title : x.id < y.id
-    }.map { summaries[$0.index] }
+    keys.sort { a, b in a.rank != b.rank ? a.rank < b.rank : a.next < b.next }
+    var start = 0
+    while start < keys.count {
+      var end = start + 1
+      while end < keys.count, keys[end].rank == keys[start].rank, keys[end].next == keys[start].next
+      { end += 1 }
+      if end - start > 1 {
+        let titled = keys[start..<end].map { (title: summaries[$0.index].title, key: $0) }
+          .sorted { a, b in
+            a.title != b.title
+              ? a.title < b.title : summaries[a.key.index].id < summaries[b.key.index].id
+          }
+        keys.replaceSubrange(start..<end, with: titled.map(\.key))
+      }
+      start = end
+    }
+    return keys.map { summaries[$0.index] }
+  }
+
+  private struct SortKey: Sendable {
+    let rank: Int
+    /// The time of the next occurrence in milliseconds; the greatest number for none.
+    let next: Int64
+    let index: Int
   }
 
   private static func rank(_ state: AlarmStatus.State) -> Int {

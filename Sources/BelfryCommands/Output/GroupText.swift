@@ -26,17 +26,14 @@ struct GroupText {
 
   /// The first alarms with their times, and the number of the others.
   var body: String {
-    let lines = contents.prefix(GroupText.maxLines).map { "\($0.title), \(time(of: $0))" }
+    let text = NotificationText(times)
+    let lines = contents.prefix(GroupText.maxLines).map { "\($0.title), \(text.time(of: $0))" }
     let rest = group.count - lines.count
     return (lines + (rest > 0 ? ["and \(rest) more: \(listCommand)"] : [])).joined(separator: "\n")
   }
 
   private var contents: [Notification.Content] {
     group.deliveries.lazy.compactMap(\.notification.content)
-  }
-
-  private func time(of content: Notification.Content) -> String {
-    times.full(content.id.occurrence) + (content.zoneName.map { " \($0)" } ?? "")
   }
 
   /// The command that lists the alarms.
@@ -90,7 +87,7 @@ struct GroupText {
       "BELFRY_KIND": text.kind(group.first.notification), "BELFRY_COUNT": "\(group.count)",
       "BELFRY_ALARM": "", "BELFRY_TITLE": headline, "BELFRY_NOTE": "", "BELFRY_OCCURRENCE": "",
       "BELFRY_DUE": times.zones.text(due),
-      "BELFRY_WHEN": contents.first.map(time(of:)) ?? "", "BELFRY_HEADLINE": headline,
+      "BELFRY_WHEN": contents.first.map(text.time(of:)) ?? "", "BELFRY_HEADLINE": headline,
       "BELFRY_BODY": body,
       "BELFRY_ACTIONS": group.actions.map(\.rawValue).joined(separator: " "),
     ]

@@ -82,7 +82,7 @@ struct NotificationText {
   }
 
   /// Returns the occurrence in words, with its zone if that is not the device's own.
-  private func time(of content: Notification.Content) -> String {
+  func time(of content: Notification.Content) -> String {
     times.full(content.id.occurrence) + (content.zoneName.map { " \($0)" } ?? "")
   }
 

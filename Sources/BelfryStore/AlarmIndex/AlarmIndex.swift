@@ -37,14 +37,23 @@ struct AlarmIndex {
       // If the folder cannot be read, the alarms are read from the history.
       scan = nil
     }
-    let now = store.context.now
     var stale: [Identifier] = []
-    for (index, unchanged) in (scan?.unchanged ?? []).enumerated() where unchanged {
-      guard let file else { break }
-      if statusesHold, file.isValid(index, at: now) {
-        noteChange(at: file.validUntil(index))
-      } else if let id = file.identifier(index) {
-        stale.append(id)
+    if let file, let unchanged = scan?.unchanged {
+      let now = store.context.now
+      let parts = Chunks.map(file.count) { range in
+        var part = (stale: [Identifier](), nextChange: Instant.distantFuture)
+        for index in range where unchanged.contains(index, in: file) {
+          if statusesHold, file.isValid(index, at: now) {
+            part.nextChange = min(part.nextChange, file.validUntil(index))
+          } else if let id = file.identifier(index) {
+            part.stale.append(id)
+          }
+        }
+        return [part]
+      }
+      for part in parts {
+        stale += part.stale
+        noteChange(at: part.nextChange)
       }
     }
     for stray in (scan?.strays ?? []).sorted() {
@@ -169,15 +178,21 @@ struct AlarmIndex {
   ///
   /// - Parameter limit: The maximum number of alarms, at least 1.
   func summaries(ringingFirst limit: Int) -> [AlarmSummary] {
+    let file = self.file
     let rows = file?.count ?? 0
     let replaced = Set(corrected.keys.compactMap { file?.index(of: $0) })
     let others = corrected.values.compactMap { $0 }
     var first = Smallest<Upcoming>(limit)
-    for index in 0..<rows {
-      guard let file, let next = file.next(index), file.isUsed(index), !replaced.contains(index)
-      else { continue }
-      first.insert(Upcoming(next: next, order: file.order(index), index: index))
+    let known = Chunks.map(rows) { range in
+      var first = Smallest<Upcoming>(limit)
+      for index in range {
+        guard let file, let next = file.next(index), file.isUsed(index), !replaced.contains(index)
+        else { continue }
+        first.insert(Upcoming(next: next, order: file.order(index), index: index))
+      }
+      return first.elements()
     }
+    for element in known { first.insert(element) }
     for (index, summary) in others.enumerated() where !summary.isDeleted {
       guard let next = summary.next?.at else { continue }
       first.insert(Upcoming(next: next, order: .max, index: rows + index))
@@ -188,7 +203,7 @@ struct AlarmIndex {
   }
 
   /// The next occurrence of an alarm, ordered by its time.
-  private struct Upcoming: Comparable {
+  private struct Upcoming: Comparable, Sendable {
     let next: Instant
     /// The order of the row by the alarm's id. Alarms whose row is not current come last.
     let order: Int

@@ -14,10 +14,8 @@ struct AlarmIndexCache: StorePart {
   func read() -> AlarmIndexFile? {
     for _ in 0..<AlarmIndexCache.maxAttempts {
       // Unreadable files are rebuilt.
-      guard let head = readHead(),
-        let file = (try? DurableFile.read(local.alarmIndex, limit: AlarmIndexCache.maxSize)) ?? nil,
-        let main = AlarmIndexTable(
-          file.bytes, .main, written: FileSignature(file.status).modified)
+      guard let head = readHead(), let opened = openMain(),
+        let main = AlarmIndexTable(opened, .main)
       else { return nil }
       if let file = AlarmIndexFile(main, head) { return file }
     }
@@ -37,11 +35,8 @@ struct AlarmIndexCache: StorePart {
     return nil
   }
 
-  /// The maximum size of a file in bytes.
-  private static let maxSize = 1 << 30
-
   private func readChanges() -> AlarmIndexTable? {
-    let file = try? DurableFile.read(local.alarmIndexChanges, limit: AlarmIndexCache.maxSize)
+    let file = try? DurableFile.read(local.alarmIndexChanges, limit: AlarmIndexLayout.Limit.size)
     return (file ?? nil).flatMap {
       AlarmIndexTable($0.bytes, .changes, written: FileSignature($0.status).modified)
     }

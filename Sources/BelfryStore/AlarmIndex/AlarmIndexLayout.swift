@@ -1,5 +1,6 @@
 import BelfryCore
 import Git
+import Synchronization
 
 /// The layout of the alarm index's files on disk. Numbers have eight bytes, apart from the hashes of the titles, in
 /// native byte order.
@@ -99,6 +100,8 @@ enum AlarmIndexLayout {
   enum Limit {
     /// The number of rows, exclusive.
     static let count = 1 << 24
+    /// The size of a file in bytes.
+    static let size = 1 << 30
     /// The length of the fingerprint, exclusive.
     static let fingerprintLength = 1 << 12
   }
@@ -116,5 +119,26 @@ enum AlarmIndexLayout {
   /// Returns the checksum of a file, of everything but the stored checksum.
   static func checksum(_ bytes: [UInt8]) -> UInt64 {
     CacheCoding.checksum(bytes, of: [0..<Header.checksum, Header.titles..<bytes.count])
+  }
+
+  /// Reads a file of at least the size of a header. Returns it with its checksum.
+  static func read(
+    _ file: borrowing ReadableFile
+  ) throws(FileError) -> (bytes: [UInt8], checksum: UInt64) {
+    let size = Int(file.status.st_size)
+    let parts = Mutex<[(offset: Int, sum: CacheChecksum)]>([])
+    let bytes = try file.bytes(count: size) { offset, piece in
+      let start = offset == 0 ? min(Header.titles, piece.count) : 0
+      let sum = CacheChecksum(part: UnsafeRawBufferPointer(rebasing: piece[start...]))
+      parts.withLock { $0.append((offset, sum)) }
+    }
+    var checksum = CacheChecksum(size: bytes.count)
+    bytes.withUnsafeBytes { raw in
+      checksum.add(UnsafeRawBufferPointer(rebasing: raw[..<min(Header.checksum, raw.count)]))
+    }
+    for part in parts.withLock({ $0 }).sorted(by: { $0.offset < $1.offset }) {
+      checksum.add(part.sum)
+    }
+    return (bytes, checksum.value)
   }
 }

@@ -15,8 +15,24 @@ struct AlarmIndexTable: Sendable {
 
   /// Validates the bytes of a file. Returns nil if they are not a file of this kind and version, or damaged.
   init?(_ bytes: [UInt8], _ kind: AlarmIndexHeader.Kind, written: Int64) {
-    guard let header = AlarmIndexHeader(bytes, kind),
-      header.checksum == AlarmIndexLayout.checksum(bytes), header.heap <= bytes.count
+    guard bytes.count >= AlarmIndexLayout.Header.size else { return nil }
+    self.init(bytes, checksum: AlarmIndexLayout.checksum(bytes), kind, written: written)
+  }
+
+  /// Reads a file. Returns nil if it cannot be read, or is not of this kind and version, or damaged.
+  init?(_ file: borrowing ReadableFile, _ kind: AlarmIndexHeader.Kind) {
+    guard file.status.st_size <= AlarmIndexLayout.Limit.size,
+      let (bytes, checksum) = try? AlarmIndexLayout.read(file)
+    else { return nil }
+    self.init(
+      bytes, checksum: checksum, kind, written: FileSignature(file.status).modified)
+  }
+
+  private init?(
+    _ bytes: [UInt8], checksum: UInt64, _ kind: AlarmIndexHeader.Kind, written: Int64
+  ) {
+    guard let header = AlarmIndexHeader(bytes, kind), header.checksum == checksum,
+      header.heap <= bytes.count
     else { return nil }
     self.bytes = bytes
     self.header = header

@@ -8,8 +8,8 @@ import Glibc
 struct FolderScan: Sendable {
   /// The folder's signature, from before its entries were read.
   let folder: FileSignature
-  /// For each row of the index, true if its file has the row's signature.
-  var unchanged: [Bool]
+  /// The rows of the index whose file has the row's signature.
+  private(set) var unchanged: UnchangedRows
   /// The new and changed records.
   var changed: [Identifier]
   /// The records whose file is missing.
@@ -42,7 +42,7 @@ struct FolderScan: Sendable {
     defer { close(descriptor) }
     guard fstat(descriptor, &status) == 0 else { throw FileError("stat", path) }
     var scan = FolderScan(
-      folder: FileSignature(status), unchanged: [], changed: [], removed: [], strays: [])
+      folder: FileSignature(status), unchanged: .listed([]), changed: [], removed: [], strays: [])
 
     // Before the files are looked at.
     let changes = ask(FolderIdentity(status), summaries?.folder.token)
@@ -53,7 +53,7 @@ struct FolderScan: Sendable {
     }
     if let summaries {
       let states = compareFiles(with: summaries, in: descriptor)
-      scan.unchanged = states.map { $0 == .unchanged }
+      scan.unchanged = .listed(states.map { $0 == .unchanged })
       var found = 0
       for (index, state) in states.enumerated() where state == .changed || state == .missing {
         guard let id = summaries.identifier(index) else { continue }
@@ -80,12 +80,12 @@ struct FolderScan: Sendable {
     _ names: Set<String>, with summaries: AlarmIndexFile, in folder: Int32
   ) {
     watchedCount = names.count
-    unchanged = (0..<summaries.count).map { summaries.isUsed($0) }
+    var others: Set<Int> = []
     for name in names.sorted() {
       let id = name.hasSuffix(".json") ? Identifier(name.dropLast(5)) : nil
       if let index = id.flatMap({ summaries.index(of: $0) }), let id {
         let state = FolderScan.compareFile(of: index, with: summaries, in: folder)
-        unchanged[index] = state == .unchanged
+        if state != .unchanged { others.insert(index) }
         if state == .changed { changed.append(id) }
         if state == .missing { removed.append(id) }
         continue
@@ -93,6 +93,24 @@ struct FolderScan: Sendable {
       var status = stat()
       guard fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { continue }
       if let id { changed.append(id) } else { strays.append(name) }
+    }
+    unchanged = .allBut(others)
+  }
+
+  /// The rows of an index whose files are as the rows describe them.
+  enum UnchangedRows: Sendable {
+    /// For each row, true if it is one of them. Empty without an index.
+    case listed([Bool])
+    /// All rows in use, apart from a few.
+    case allBut(Set<Int>)
+
+    /// Returns true if a row is one of them.
+    func contains(_ index: Int, in summaries: AlarmIndexFile) -> Bool {
+      switch self {
+      case .listed(let rows): index < rows.count && rows[index]
+      case .allBut(let others):
+        summaries.isUsed(index) && (others.isEmpty || !others.contains(index))
+      }
     }
   }
 

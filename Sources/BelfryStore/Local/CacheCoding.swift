@@ -39,29 +39,60 @@ enum CacheCoding {
     append(signature.inode, to: &bytes)
   }
 
-  /// Returns the checksum of a file: a Fletcher sum of its length and of all numbers in some ranges.
-  ///
-  /// It protects against damage, not against intent, and costs less than the copy of the file into memory.
+  /// Returns the checksum of a file, see `CacheChecksum`.
   static func checksum(_ bytes: [UInt8], of ranges: [Range<Int>]) -> UInt64 {
     bytes.withUnsafeBytes { raw in
-      var sum = UInt64(raw.count)
-      var sums: UInt64 = 0
-      for range in ranges {
-        var offset = range.lowerBound
-        while offset + 8 <= range.upperBound {
-          sum &+= raw.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-          sums &+= sum
-          offset += 8
-        }
-        while offset < range.upperBound {
-          sum &+= UInt64(raw[offset])
-          sums &+= sum
-          offset += 1
-        }
-      }
-      return sum ^ (sums << 32 | sums >> 32)
+      var checksum = CacheChecksum(size: raw.count)
+      for range in ranges { checksum.add(UnsafeRawBufferPointer(rebasing: raw[range])) }
+      return checksum.value
     }
   }
+}
+
+/// The checksum of a file: a Fletcher sum of its length and of all numbers in some of its parts.
+///
+/// It protects against damage, not against intent, and costs less than the copy of the file into memory. The sums of the
+/// parts can be computed separately, and joined.
+struct CacheChecksum: Sendable {
+  private var sum: UInt64
+  private var sums: UInt64 = 0
+  /// The number of summands.
+  private var count: UInt64 = 0
+
+  /// Creates the checksum of a file without parts.
+  init(size: Int) { sum = UInt64(size) }
+
+  /// Creates the sum of a part. The parts before the last one have a multiple of eight bytes.
+  init(part: UnsafeRawBufferPointer) {
+    sum = 0
+    add(part)
+  }
+
+  /// Adds a part.
+  mutating func add(_ part: UnsafeRawBufferPointer) {
+    var offset = 0
+    while offset + 8 <= part.count {
+      sum &+= part.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+      sums &+= sum
+      offset += 8
+    }
+    count &+= UInt64(offset / 8 + part.count - offset)
+    while offset < part.count {
+      sum &+= UInt64(part[offset])
+      sums &+= sum
+      offset += 1
+    }
+  }
+
+  /// Adds the sum of a part.
+  mutating func add(_ part: CacheChecksum) {
+    sums &+= part.count &* sum &+ part.sums
+    sum &+= part.sum
+    count &+= part.count
+  }
+
+  /// The checksum.
+  var value: UInt64 { sum ^ (sums << 32 | sums >> 32) }
 }
 
 extension FileSignature {
