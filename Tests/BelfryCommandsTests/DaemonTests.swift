@@ -233,14 +233,20 @@ import Testing
     await bench.activeDeliveries.close()
   }
 
-  @Test("A daemon that sees all changes sleeps until the next event")
-  func sleeps() async throws {
+  /// Returns a daemon that waits for an alarm at 09:00, and that sees all changes of the store.
+  private func sleeping() async throws -> DaemonBench {
     let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z")
     try await bench.belfry("add", "Rent", "--daily", "--at", "09:00")
     bench.seesAllChanges = true
     try await bench.start()
     // What follows the start.
     try await bench.wait(until: "2026-11-20T08:01:00Z")
+    return bench
+  }
+
+  @Test("A daemon that sees all changes sleeps until the next event")
+  func sleeps() async throws {
+    let bench = try await sleeping()
     #expect(bench.nextWake == Instant(rfc3339: "2026-11-20T09:00:00Z"))
     // An unreported change is found at the next wake-up.
     try await bench.belfry("add", "Tea", "--daily", "--at", "10:00")
@@ -251,11 +257,7 @@ import Testing
 
   @Test("A daemon reads the time zones again after they were installed")
   func zoneData() async throws {
-    let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z")
-    try await bench.belfry("add", "Rent", "--daily", "--at", "09:00")
-    bench.seesAllChanges = true
-    try await bench.start()
-    try await bench.wait(until: "2026-11-20T08:01:00Z")
+    let bench = try await sleeping()
     try await bench.handle(.zoneData)
     #expect(bench.nextWake == Instant(rfc3339: "2026-11-20T08:02:00Z"))
     try await bench.wait(until: "2026-11-20T08:02:00Z")

@@ -40,35 +40,15 @@ final class WakeSource: Sendable {
   private let wakeTimer: Int32?
   /// The reason why the machine cannot be woken although it was requested; nil without one.
   let wakeTimerFailure: FileError?
-  private let inotify: Int32
+  private let watch: StoreWatch
   /// The reading end of the pipe for pokes and signals.
   private let pokes: Int32
   /// The writing end of that pipe, for signal handlers.
   private let signals: Int32
   /// The reason why there is no named pipe for commands; nil if there is one.
   let pipeFailure: FileError?
-  private let localTime: String
-  private let watches = Mutex(Watches())
-
-  private struct Watches {
-    /// The watched folders by their watch descriptors.
-    var folders: [Int32: Folder] = [:]
-    /// The paths of the files that git replaces when the checked-out branch moves.
-    var branchFiles: Set<String> = []
-    /// The latest changes of the alarms.
-    var changes = FolderChangeLog()
-    /// True if an existing folder could not be watched.
-    var isIncomplete = false
-  }
-
-  private enum Folder: Equatable {
-    case root, alarms, calendars, system, zones
-    case branch(path: String)
-  }
   /// The server for questions about changes; nil if it could not be created.
   private let changeServer: Mutex<FolderChangeServer?>
-  /// The paths of the folders to watch, besides those of the branch.
-  private let folders: [(path: String, folder: Folder)]
 
   /// Creates the timers, file watches and signal handlers.
   ///
@@ -84,13 +64,6 @@ final class WakeSource: Sendable {
     store: String, branch: [String], poke: String, wakesMachine: Bool = false,
     localTime: String = "/etc/localtime", zones: String = ZoneLibrary.systemFolder
   ) throws {
-    self.localTime = localTime
-    folders =
-      [
-        (store, .root), (store + "/alarms", .alarms),
-        ("\(store)/\(CalendarRecord.folder)", .calendars),
-        (DurableFile.parent(of: localTime), .system), (zones, .zones),
-      ]
     (pokes, signals, pipeFailure) = try WakeSource.pipe(poke)
     timer = timerfd_create(CLOCK_REALTIME, Int32(TFD_NONBLOCK | TFD_CLOEXEC))
     guard timer >= 0 else { throw FileError("create", "a timer") }
@@ -102,10 +75,9 @@ final class WakeSource: Sendable {
     } else {
       (wakeTimer, wakeTimerFailure) = (nil, nil)
     }
-    inotify = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
-    guard inotify >= 0 else { throw FileError("watch", store) }
+    watch = try StoreWatch(store: store, localTime: localTime, zones: zones)
     changeServer = Mutex(FolderChangeServer(DurableFile.parent(of: poke)))
-    watch(branch: branch)
+    watch.watch(branch: branch)
     Signals.begin(signals)
   }
 
@@ -138,7 +110,7 @@ final class WakeSource: Sendable {
 
   /// Watches the store's folder again after it was missing. It can be on another file system than before.
   func reopen(poke: String) {
-    watch()
+    watch.begin()
     reopenServer(DurableFile.parent(of: poke))
     // Without a pipe, file watches still detect changes, and `belfry poke` runs a tick.
     guard let pipe = try? WakeSource.openPipe(poke) else { return }
@@ -148,6 +120,13 @@ final class WakeSource: Sendable {
     }
     close(pipe)
   }
+
+  /// Watches the files that git replaces when the checked-out branch moves. They change when another branch is checked
+  /// out.
+  func watch(branch files: [String]) { watch.watch(branch: files) }
+
+  /// True if every change of the watched folders is reported, see `StoreWatch.seesAllChanges`.
+  var seesAllChanges: Bool { watch.seesAllChanges }
 
   /// Creates the socket for questions again, with the descriptor that the polling thread uses.
   private func reopenServer(_ folder: String) {
@@ -164,7 +143,7 @@ final class WakeSource: Sendable {
 
   deinit {
     if let server = changeServer.withLock({ $0 }) { close(server.descriptor) }
-    for descriptor in Set([timer, inotify, pokes, signals] + [wakeTimer].compactMap({ $0 })) {
+    for descriptor in Set([timer, pokes, signals] + [wakeTimer].compactMap({ $0 })) {
       close(descriptor)
     }
   }
@@ -196,7 +175,7 @@ final class WakeSource: Sendable {
     BackgroundThread.start { [self] in
       // poll ignores negative descriptors.
       let server = changeServer.withLock { $0?.descriptor ?? -1 }
-      var descriptors = [timer, inotify, pokes, wakeTimer ?? -1, server].map {
+      var descriptors = [timer, watch.descriptor, pokes, wakeTimer ?? -1, server].map {
         pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
       }
       while true {
@@ -206,7 +185,9 @@ final class WakeSource: Sendable {
         if descriptors[0].revents != 0 { wakes.append(readTimer(timer)) }
         if let wakeTimer, descriptors[3].revents != 0 { wakes.append(readTimer(wakeTimer)) }
         // Changes that were completed before a question are part of the answer.
-        if descriptors[1].revents != 0 || descriptors[4].revents != 0 { wakes += readFileEvents() }
+        if descriptors[1].revents != 0 || descriptors[4].revents != 0 {
+          wakes += watch.readEvents()
+        }
         if descriptors[2].revents != 0 { wakes += readPokes() }
         if descriptors[4].revents != 0 { answerQuestions() }
         for wake in wakes { onWake(wake) }
@@ -221,6 +202,8 @@ final class WakeSource: Sendable {
     return .time
   }
 
+  private func answerQuestions() { changeServer.withLock { $0 }?.answer(watch.answer) }
+
   private func readPokes() -> [Wake] {
     var buffer = [UInt8](repeating: 0, count: 4096)
     let count = max(0, read(pokes, &buffer, buffer.count))
@@ -228,94 +211,6 @@ final class WakeSource: Sendable {
     return [(Signals.reload, Wake.reload), (Signals.stop, .stop)]
       .filter { bytes.contains($0.0) }.map(\.1)
       + (bytes.contains(UInt8(ascii: "p")) ? [.poke] : [])
-  }
-
-  // MARK: Watching
-
-  /// True if every change of the watched folders is reported: all of them can be watched, and no other machine writes to
-  /// the store's file system.
-  var seesAllChanges: Bool {
-    !watches.withLock { $0.isIncomplete } && !RepositoryFolder.isShared(folders[0].path)
-  }
-
-  /// Watches the folders that exist.
-  private func watch() {
-    let content =
-      IN_CREATE | IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ONLYDIR
-    watches.withLock { watches in
-      watches.isIncomplete = false
-      var watched: [Folder] = []
-      let branchFolders = Set(watches.branchFiles.map(DurableFile.parent(of:))).sorted()
-      for (path, folder) in folders + branchFolders.map({ ($0, .branch(path: $0)) }) {
-        let own = folder == .root ? IN_MOVE_SELF | IN_DELETE_SELF : 0
-        let number = inotify_add_watch(inotify, path, UInt32(content | own))
-        if number >= 0 {
-          watches.folders[number] = folder
-          watched.append(folder)
-        } else if errno != ENOENT, errno != ENOTDIR {
-          // The number of watches is limited for each user.
-          watches.isIncomplete = true
-        }
-      }
-      // Changes before the watch were missed.
-      var status = stat()
-      let isWatched = watched.contains(.alarms) && stat(folders[1].path, &status) == 0
-      watches.changes.begin(isWatched ? FolderIdentity(status) : nil)
-    }
-  }
-
-  /// Watches the files that git replaces when the checked-out branch moves. They change when another branch is checked
-  /// out.
-  func watch(branch files: [String]) {
-    let isNew = watches.withLock { watches in
-      defer { watches.branchFiles = Set(files) }
-      return watches.branchFiles != Set(files)
-    }
-    if isNew { watch() }
-  }
-
-  /// Returns true for a file whose change may move the branch. git renames a lock file to its target, which inotify
-  /// reports under the name of the target.
-  private func isBranchFile(_ name: String, in folder: String) -> Bool {
-    watches.withLock { $0.branchFiles.contains("\(folder)/\(name)") }
-  }
-
-  private func answerQuestions() {
-    let isKnown = seesAllChanges
-    changeServer.withLock { $0 }?.answer { question in
-      isKnown ? watches.withLock { $0.changes.answer(question) } : nil
-    }
-  }
-
-  private func readFileEvents() -> [Wake] {
-    var alarms: Set<Identifier> = []
-    var wakes: Set<Wake> = []
-    for event in FileEvent.readAll(from: inotify) {
-      let name = event.name
-      if event.mask & UInt32(IN_Q_OVERFLOW | IN_IGNORED | IN_MOVE_SELF | IN_DELETE_SELF) != 0 {
-        wakes.insert(.everything)
-        continue
-      }
-      switch watches.withLock({ $0.folders[event.watch] }) {
-      case .alarms:
-        if name.hasSuffix(".json"), !name.hasPrefix(".") {
-          watches.withLock { $0.changes.record(name) }
-        }
-        if name.hasSuffix(".json"), let id = Identifier(name.dropLast(5)) { alarms.insert(id) }
-      case .root where name == "settings.json": wakes.insert(.settings)
-      case .root where name == "alarms" || name == CalendarRecord.folder:
-        wakes.insert(.everything)
-      case .calendars: if name.hasSuffix(".json") { wakes.insert(.calendars) }
-      case .branch(let path) where isBranchFile(name, in: path): wakes.insert(.branch)
-      case .system where name == localTime.split(separator: "/").last.map(String.init) ?? "":
-        wakes.insert(.zone)
-      case .zones where name == ZoneLibrary.dataFile: wakes.insert(.zoneData)
-      default: break
-      }
-    }
-    // A folder that was replaced needs a new watch.
-    if wakes.contains(.everything) { watch() }
-    return (alarms.isEmpty ? [] : [.alarms(alarms)]) + Array(wakes)
   }
 }
 

@@ -1,0 +1,141 @@
+import BelfryCore
+import BelfryStore
+import CLinux
+import Git
+import Glibc
+import Synchronization
+
+/// The daemon's watch of the store's folders, of the checked-out branch and of the system's time zones.
+///
+/// It reports changes as reasons to wake up, and remembers which alarms have changed for the questions of commands.
+final class StoreWatch: Sendable {
+  /// The inotify instance.
+  let descriptor: Int32
+  private let localTime: String
+  private let watches = Mutex(Watches())
+  /// The paths of the folders to watch, besides those of the branch.
+  private let folders: [(path: String, folder: Folder)]
+
+  private struct Watches {
+    /// The watched folders by their watch descriptors.
+    var folders: [Int32: Folder] = [:]
+    /// The paths of the files that git replaces when the checked-out branch moves.
+    var branchFiles: Set<String> = []
+    /// The latest changes of the alarms.
+    var changes = FolderChangeLog()
+    /// True if an existing folder could not be watched.
+    var isIncomplete = false
+  }
+
+  private enum Folder: Equatable {
+    case root, alarms, calendars, system, zones
+    case branch(path: String)
+  }
+
+  /// Creates a watch of no folder yet.
+  ///
+  /// - Parameters:
+  ///   - store: the store's folder.
+  ///   - localTime: the path of the system's time zone.
+  ///   - zones: the folder of the time zones.
+  /// - Throws: `FileError` if an inotify instance cannot be created.
+  init(store: String, localTime: String, zones: String) throws(FileError) {
+    self.localTime = localTime
+    folders =
+      [
+        (store, .root), (store + "/alarms", .alarms),
+        ("\(store)/\(CalendarRecord.folder)", .calendars),
+        (DurableFile.parent(of: localTime), .system), (zones, .zones),
+      ]
+    descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
+    guard descriptor >= 0 else { throw FileError("watch", store) }
+  }
+
+  deinit { close(descriptor) }
+
+  /// True if every change of the watched folders is reported: all of them can be watched, and no other machine writes to
+  /// the store's file system.
+  var seesAllChanges: Bool {
+    !watches.withLock { $0.isIncomplete } && !RepositoryFolder.isShared(folders[0].path)
+  }
+
+  /// Watches the folders that exist, again if they were replaced.
+  func begin() {
+    let content =
+      IN_CREATE | IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ONLYDIR
+    watches.withLock { watches in
+      watches.isIncomplete = false
+      var watched: [Folder] = []
+      let branchFolders = Set(watches.branchFiles.map(DurableFile.parent(of:))).sorted()
+      for (path, folder) in folders + branchFolders.map({ ($0, .branch(path: $0)) }) {
+        let own = folder == .root ? IN_MOVE_SELF | IN_DELETE_SELF : 0
+        let number = inotify_add_watch(descriptor, path, UInt32(content | own))
+        if number >= 0 {
+          watches.folders[number] = folder
+          watched.append(folder)
+        } else if errno != ENOENT, errno != ENOTDIR {
+          // The number of watches is limited for each user.
+          watches.isIncomplete = true
+        }
+      }
+      // Changes before the watch were missed.
+      var status = stat()
+      let isWatched = watched.contains(.alarms) && stat(folders[1].path, &status) == 0
+      watches.changes.begin(isWatched ? FolderIdentity(status) : nil)
+    }
+  }
+
+  /// Watches the files that git replaces when the checked-out branch moves. They change when another branch is checked
+  /// out.
+  func watch(branch files: [String]) {
+    let isNew = watches.withLock { watches in
+      defer { watches.branchFiles = Set(files) }
+      return watches.branchFiles != Set(files)
+    }
+    if isNew { begin() }
+  }
+
+  /// Returns true for a file whose change may move the branch. git renames a lock file to its target, which inotify
+  /// reports under the name of the target.
+  private func isBranchFile(_ name: String, in folder: String) -> Bool {
+    watches.withLock { $0.branchFiles.contains("\(folder)/\(name)") }
+  }
+
+  /// Answers a question of a command. Returns nil if not every change is reported.
+  func answer(_ question: FolderChanges.Question) -> FolderChanges? {
+    guard seesAllChanges else { return nil }
+    return watches.withLock { $0.changes.answer(question) }
+  }
+
+  /// Reads the waiting events.
+  func readEvents() -> [WakeSource.Wake] {
+    var alarms: Set<Identifier> = []
+    var wakes: Set<WakeSource.Wake> = []
+    for event in FileEvent.readAll(from: descriptor) {
+      let name = event.name
+      if event.mask & UInt32(IN_Q_OVERFLOW | IN_IGNORED | IN_MOVE_SELF | IN_DELETE_SELF) != 0 {
+        wakes.insert(.everything)
+        continue
+      }
+      switch watches.withLock({ $0.folders[event.watch] }) {
+      case .alarms:
+        if name.hasSuffix(".json"), !name.hasPrefix(".") {
+          watches.withLock { $0.changes.record(name) }
+        }
+        if name.hasSuffix(".json"), let id = Identifier(name.dropLast(5)) { alarms.insert(id) }
+      case .root where name == "settings.json": wakes.insert(.settings)
+      case .root where name == "alarms" || name == CalendarRecord.folder:
+        wakes.insert(.everything)
+      case .calendars: if name.hasSuffix(".json") { wakes.insert(.calendars) }
+      case .branch(let path) where isBranchFile(name, in: path): wakes.insert(.branch)
+      case .system where name == localTime.split(separator: "/").last.map(String.init) ?? "":
+        wakes.insert(.zone)
+      case .zones where name == ZoneLibrary.dataFile: wakes.insert(.zoneData)
+      default: break
+      }
+    }
+    // A folder that was replaced needs a new watch.
+    if wakes.contains(.everything) { begin() }
+    return (alarms.isEmpty ? [] : [.alarms(alarms)]) + Array(wakes)
+  }
+}
