@@ -139,37 +139,57 @@ extension Repository {
 
   /// Returns the reflogs with entries of unreadable commits, each with its content without them.
   ///
-  /// - Parameter known: Commits that can be read entirely. The trees and files of the commits behind the last of them in
-  ///   a reflog are read, too.
+  /// - Parameter known: Commits that can be read entirely, for a search after a power failure: the trees and files of each
+  ///   reflog's latest commits are then read, too. Empty to read only the commits.
   public func brokenReflogs(
     since known: Set<ObjectID> = []
   ) -> [(path: String, content: [UInt8])] {
     var readable: [ObjectID: Bool] = [ObjectID.zero: true]
+    var whole: [ObjectID: Bool] = [ObjectID.zero: true]
+    let knownTree = known.lazy.compactMap { (try? self.commit($0))?.tree }.first
     func isThere(_ id: ObjectID, isRecent: Bool) -> Bool {
       if known.contains(id) { return true }
-      if let answer = readable[id] { return answer }
-      let answer = (try? commit(id)) != nil && (!isRecent || isWhole(id))
-      readable[id] = answer
+      if let answer = whole[id] ?? (isRecent ? nil : readable[id]) { return answer }
+      guard let tree = (try? commit(id))?.tree else {
+        readable[id] = false
+        return false
+      }
+      guard isRecent else {
+        readable[id] = true
+        return true
+      }
+      let answer = isReadable(tree, besides: knownTree)
+      whole[id] = answer
       return answer
     }
     var broken: [(path: String, content: [UInt8])] = []
     for path in Repository.files(in: commonDirectory + "logs") {
       guard let file = (try? DurableFile.read(path, limit: 256 << 20)) ?? nil else { continue }
       let lines = file.bytes.split(separator: UInt8(ascii: "\n"))
-      var isRecent = !known.isEmpty
-      let good = lines.reversed().filter { line in
+      let good = lines.reversed().enumerated().filter { number, line in
+        let isRecent = !known.isEmpty && number < Repository.maxRecentMoves
         let ids = [line.prefix(40), line.dropFirst(41).prefix(40)].compactMap {
           ObjectID(hexadecimal: String(decoding: $0, as: UTF8.self))
         }
         guard line.count > 81, ids.count == 2 else { return false }
-        if ids.allSatisfy(known.contains) { isRecent = false }
         return ids.allSatisfy { isThere($0, isRecent: isRecent) }
-      }
+      }.map(\.element)
       if good.count < lines.count {
         broken.append((path, good.reversed().flatMap { $0 + [UInt8(ascii: "\n")] }))
       }
     }
     return broken
+  }
+
+  /// The number of moves of a reference since the last flush of the file system, after which the others count as older.
+  private static let maxRecentMoves = 200
+
+  /// Returns true if all files of a tree can be read that differ from another tree.
+  private func isReadable(_ tree: ObjectID, besides known: ObjectID?) -> Bool {
+    guard let changes = try? changedFiles(from: known, to: tree) else { return false }
+    return changes.allSatisfy { change in
+      change.after.map { (try? blob($0, limit: 64 << 20)) != nil } ?? true
+    }
   }
 
   /// Returns the path and first line of a reference's own file, or nil if it has none, as when it is packed.

@@ -281,6 +281,33 @@ import Testing
     #expect(try fixture.sandbox.read(git + "/logs/HEAD") == reflog)
   }
 
+  @Test("A reflog loses a commit of git whose tree is lost, also behind a move of the recovery")
+  func reflogOfLostTree() async throws {
+    let (fixture, tea, _) = try await fixture()
+    let git = fixture.store.path + "/.git"
+    let head = try fixture.head()
+    try fixture.edit(fixture.file(tea), "\"Tea\"", "\"Coffee\"")
+    try await fixture.git("commit", "-a", "-q", "-m", "Edit")
+    let commit = try fixture.head()
+    let tree = try fixture.store.repository().commit(commit).tree
+    #expect(unlink(fixture.object(tree)) == 0)
+    // The recovery has moved the branch back.
+    for name in ["HEAD", "refs/heads/main"] {
+      #expect(try fixture.sandbox.read("\(git)/logs/\(name)").contains("\(head) \(commit)"))
+    }
+    try fixture.sandbox.write("\(head)\n", to: git + "/refs/heads/main")
+    let line = "\(head) \(head) Ada <ada@example.org> 1 +0000\tbelfry\n"
+    let reflog = try fixture.sandbox.read(git + "/logs/HEAD")
+    try fixture.sandbox.write(reflog + line, to: git + "/logs/HEAD")
+    try loseSession(fixture)
+    _ = try open(fixture)
+    #expect(try await fixture.git("fsck", "--strict").status == 0)
+    for name in ["HEAD", "refs/heads/main"] {
+      #expect(try !fixture.sandbox.read("\(git)/logs/\(name)").contains("\(commit)"))
+    }
+    #expect(try fixture.sandbox.read(git + "/logs/HEAD").hasSuffix(line))
+  }
+
   @Test("Packed references that were not written entirely are mended")
   func packedReferences() async throws {
     let (fixture, _, _) = try await fixture()
