@@ -61,7 +61,6 @@ public struct HolidayCalendar: Hashable, Sendable {
   /// True if the calendar was removed.
   public var isRemoved: Bool { years.values.allSatisfy(\.holidays.isEmpty) }
 
-  /// The latest stamp; nil if there is none.
   /// The latest stamp of a year; nil if none has one.
   public var latestStamp: Stamp? { years.values.compactMap(\.stamp).max() }
 
