@@ -24,12 +24,24 @@ extension Store {
     try overview { $0.summaries(ringingFirst: limit) }
   }
 
+  /// Returns all alarms that are not deleted, in no particular order, and the invalid records. Takes no lock and never
+  /// waits.
+  public func listing() throws -> (listing: AlarmListing, problems: [RecordProblem]) {
+    try read { $0.listing() }
+  }
+
   private func overview(_ select: (AlarmIndex) -> [AlarmSummary]) throws -> Overview {
-    let index = try AlarmIndex(self)
-    let summaries = select(index)
-    index.save()
-    let problems = index.problems + [try settings().problem].compactMap { $0 }
+    let (summaries, problems) = try read(select)
     return Overview(summaries: summaries.filter { !$0.isDeleted }, problems: problems)
+  }
+
+  private func read<Result>(
+    _ select: (AlarmIndex) -> Result
+  ) throws -> (Result, [RecordProblem]) {
+    let index = try AlarmIndex(self)
+    let result = select(index)
+    index.save()
+    return (result, index.problems + [try settings().problem].compactMap { $0 })
   }
 
   /// Returns the alarms that have a title, as of the last read.

@@ -60,7 +60,7 @@ import Testing
       summary(7, title: "ringing", hours: 900, state: .ringing),
     ]
     #expect(
-      table(width: nil).sorted(alarms).map(\.title) == [
+      AlarmListing(alarms).sorted().summaries.map(\.title) == [
         "ringing", "pending", "a", "b", "paused", "later", "disabled",
       ])
   }
@@ -74,8 +74,7 @@ import Testing
         hours: number < 5 ? nil : Int64(number - 9) * 2,
         state: number < 5 ? .disabled : number < 10 ? .ringing : .active)
     }
-    let table = table(width: width)
-    let lines = table.text(table.sorted(alarms)).split(separator: "\n")
+    let lines = table(width: width).text(AlarmListing(alarms).sorted()).split(separator: "\n")
     #expect(lines.count == 156)
     #expect(lines.count { !$0.hasPrefix(" ") } == 6)
     #expect(lines.first == "Now (5)" && lines.contains("Disabled (5)"))

@@ -373,10 +373,10 @@ struct AlarmIndexBytes {
 
   @Test func anIndexOfAnotherVersionIsIgnored() {
     let whole = files(nil, 0..<5)
-    #expect(String(decoding: whole.main[..<8], as: UTF8.self) == "BlCard09")
-    #expect(String(decoding: whole.changes[..<8], as: UTF8.self) == "BlDiff09")
+    #expect(String(decoding: whole.main[..<8], as: UTF8.self) == "BlCard10")
+    #expect(String(decoding: whole.changes[..<8], as: UTF8.self) == "BlDiff10")
     for file in [\AlarmIndexBytes.main, \.changes] {
-      for version in ["05", "06", "07", "08", "10", "99"] {
+      for version in ["06", "07", "08", "09", "11", "99"] {
         var other = whole[keyPath: file]
         other.replaceSubrange(6..<8, with: version.utf8)
         seal(&other)

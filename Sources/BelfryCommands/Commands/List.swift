@@ -39,42 +39,54 @@ struct List: ParsableCommand {
     let context = try common.context(root)
     let store = try context.open(.reading)
     let scheduler = context.checkScheduler(of: store)
-    let all = try context.overview(store)
+    let all = try context.listing(store)
     let filter = try AlarmFilter(words, InputParser(context))
     // A filter for finished alarms lists them, too.
     let finished = finished || filter.terms.contains(.state(.finished))
-    let matching = all.filter { $0.isFinished == finished && filter.matches($0) }
-    let shown = clashes ? List.clashing(matching) : matching
+    let shown = select(all.finished(finished), filter)
     let output = AlarmOutput(
       store: store, style: context.style,
-      batteryWarnings: BatteryWarnings(context, store, shown.lazy.map { ($0.id, $0.nextRinging) }))
-    let table = AlarmTable(output)
-    let summaries = table.sorted(shown)
+      batteryWarnings: BatteryWarnings(context, store, shown))
     SilentDeviceWarning.print(store)
     if common.json {
-      let alarms = try store.alarms(summaries)
       var output = output
       output.actions = ActionCheck(context, store)
       output.scheduler = scheduler
-      return try Console.write(
-        summaries.compactMap { summary in
-          alarms[summary.id].map { output.document($0, summary.status) }
-        })
+      return try writeDocuments(shown.sorted().summaries, store, output)
     }
-    if summaries.isEmpty {
+    if shown.isEmpty {
       if clashes { return Console.line("No two alarms ring next at the same minute.") }
       return words.isEmpty
         ? Console.write(all.isEmpty ? output.empty : output.empty(finished: finished))
         : Console.line(
           "No alarm matches '\(Printable.text(URLMask.masked(words.joined(separator: " "))))'.")
     }
-    if !cards {
-      for part in table.parts(summaries) { Console.write(part) }
-      if let worst = output.batteryWarnings.worst {
-        Console.write(BatteryWarningText(worst, context.style).text)
-      }
-      return
+    if cards { return writeCards(shown.sorted().summaries, output) }
+    for part in AlarmTable(output).parts(shown.sorted()) { Console.write(part) }
+    if let worst = output.batteryWarnings.worst {
+      Console.write(BatteryWarningText(worst, context.style).text)
     }
+  }
+
+  /// Returns the alarms that match the words and options.
+  private func select(_ alarms: AlarmListing, _ filter: AlarmFilter) -> AlarmListing {
+    // Without a condition, most alarms need not be decoded.
+    if words.isEmpty, !clashes { return alarms }
+    let matching = alarms.summaries.filter { filter.matches($0) }
+    return AlarmListing(clashes ? List.clashing(matching) : matching)
+  }
+
+  private func writeDocuments(
+    _ summaries: [AlarmSummary], _ store: Store, _ output: AlarmOutput
+  ) throws {
+    let alarms = try store.alarms(summaries)
+    try Console.write(
+      summaries.compactMap { summary in
+        alarms[summary.id].map { output.document($0, summary.status) }
+      })
+  }
+
+  private func writeCards(_ summaries: [AlarmSummary], _ output: AlarmOutput) {
     let parts = Chunks.map(summaries.count) { range in
       var text = ""
       for index in range {

@@ -71,8 +71,9 @@ struct Next: ParsableCommand {
       items.removeLast(items.count - count)
       bound = items[count - 1].occurrence.at
     }
+    let reader = store.alarmReader()
     for summary in first {
-      guard let alarm = try store.alarm(summary.id), alarm.enabled else { continue }
+      guard let alarm = try reader.alarm(summary.id), alarm.enabled else { continue }
       for occurrence in store.timeline(alarm).upcoming(after: now).prefix(count) {
         if occurrence.at > bound { break }
         items.append(Item(alarm: alarm, occurrence: occurrence))

@@ -51,61 +51,14 @@ struct AlarmTable: Sendable {
   // MARK: Groups
 
   /// Returns the group of an alarm.
-  func group(_ status: AlarmStatus) -> Group {
-    switch status.state {
+  func group(_ status: AlarmStatus) -> Group { group(status.state, status.next) }
+
+  private func group(_ state: AlarmStatus.State, _ next: Timeline.Occurrence?) -> Group {
+    switch state {
     case .ringing, .snoozed, .missed, .pending: .now
     case .disabled: .disabled
     case .finished: .finished
-    case .active, .paused: status.next.map { days.group(of: $0.at) } ?? .finished
-    }
-  }
-
-  /// Returns the alarms in the order of the table: the most urgent first, then by the next occurrence, title and id.
-  func sorted(_ summaries: [AlarmSummary]) -> [AlarmSummary] {
-    // Sorting small keys is faster than moving whole summaries, and few titles have to be compared.
-    var keys = Chunks.map(summaries.count) { range in
-      range.map { index in
-        let summary = summaries[index]
-        return SortKey(
-          rank: AlarmTable.rank(summary.state), next: summary.next?.at.milliseconds ?? .max,
-          index: index)
-      }
-    }
-    keys.sort { a, b in a.rank != b.rank ? a.rank < b.rank : a.next < b.next }
-    var start = 0
-    while start < keys.count {
-      var end = start + 1
-      while end < keys.count, keys[end].rank == keys[start].rank, keys[end].next == keys[start].next
-      { end += 1 }
-      if end - start > 1 {
-        let titled = keys[start..<end].map { (title: summaries[$0.index].title, key: $0) }
-          .sorted { a, b in
-            a.title != b.title
-              ? a.title < b.title : summaries[a.key.index].id < summaries[b.key.index].id
-          }
-        keys.replaceSubrange(start..<end, with: titled.map(\.key))
-      }
-      start = end
-    }
-    return keys.map { summaries[$0.index] }
-  }
-
-  private struct SortKey: Sendable {
-    let rank: Int
-    /// The time of the next occurrence in milliseconds; the greatest number for none.
-    let next: Int64
-    let index: Int
-  }
-
-  private static func rank(_ state: AlarmStatus.State) -> Int {
-    switch state {
-    case .ringing: 0
-    case .snoozed: 1
-    case .missed: 2
-    case .pending: 3
-    case .active, .paused: 4
-    case .disabled: 5
-    case .finished: 6
+    case .active, .paused: next.map { days.group(of: $0.at) } ?? .finished
     }
   }
 
@@ -130,65 +83,131 @@ struct AlarmTable: Sendable {
 
   /// Returns the table.
   ///
-  /// - Parameter summaries: the alarms in the order of `sorted(_:)`.
-  func text(_ summaries: [AlarmSummary]) -> String {
-    parts(summaries).map { String(decoding: $0, as: UTF8.self) }.joined()
+  /// - Parameter alarms: the alarms in the order of `AlarmListing.sorted()`.
+  func text(_ alarms: AlarmListing) -> String {
+    parts(alarms).map { String(decoding: $0, as: UTF8.self) }.joined()
   }
 
   /// Returns the parts of the table in UTF-8, to be written one after another.
   ///
-  /// - Parameter summaries: the alarms in the order of `sorted(_:)`.
-  func parts(_ summaries: [AlarmSummary]) -> [[UInt8]] {
-    let rows = Chunks.map(summaries.count) { range in range.map { row(summaries[$0]) } }
-    var natural = AlarmTable.columns.map { _ in 0 }
-    for row in rows {
-      for (index, cell) in row.cells.enumerated() {
-        natural[index] = max(natural[index], cell.width)
+  /// - Parameter alarms: the alarms in the order of `AlarmListing.sorted()`.
+  func parts(_ alarms: AlarmListing) -> [[UInt8]] {
+    let parts = Chunks.map(alarms.count) { range in [part(alarms, range)] }
+    func widest(_ widths: (TextRows) -> [Int]) -> [Int] {
+      AlarmTable.columns.indices.map { column in
+        parts.map { widths($0.rows)[column] }.max() ?? 0
       }
     }
-    var essential = natural
-    essential[AlarmTable.badges] = rows.map { $0.cells[AlarmTable.badges].essential }.max() ?? 0
+    var essential = widest(\.widths)
+    essential[AlarmTable.badges] = widest(\.essentialWidths)[AlarmTable.badges]
     let columns = TextColumns(
-      AlarmTable.columns, natural: natural, essential: essential, AlarmTable.reductions, style)
-    let counts = rows.reduce(into: [Group: Int]()) { $0[$1.group, default: 0] += 1 }
-    return Chunks.map(rows.count) { range in
-      var bytes: [UInt8] = []
-      bytes.reserveCapacity(range.count * AlarmTable.typicalLine)
-      for index in range {
-        let group = rows[index].group
-        if index == 0 || rows[index - 1].group != group {
-          let heading = style.paint("\(group.heading) (\(counts[group] ?? 0))", .bold)
-          bytes.append(contentsOf: heading.utf8)
-          bytes.append(UInt8(ascii: "\n"))
-        }
-        columns.append(rows[index].cells, to: &bytes)
+      AlarmTable.columns, natural: widest(\.widths), essential: essential, AlarmTable.reductions,
+      style)
+    var counts: [Group: Int] = [:]
+    for part in parts {
+      for (group, count) in part.counts { counts[group, default: 0] += count }
+    }
+    let headings = Dictionary(
+      uniqueKeysWithValues: counts.map { group, count in
+        (group, style.paint("\(group.heading) (\(count))", .bold) + "\n")
+      })
+    return Chunks.map(parts.count, parallelFrom: 2) { range in
+      range.map { index in
+        text(
+          parts[index], columns, headings, after: index == 0 ? nil : parts[index - 1].groups.last)
       }
-      return [bytes]
     }
   }
 
-  /// The length of a line for which memory is reserved, in bytes.
-  private static let typicalLine = 96
-
-  private struct Row: Sendable {
-    let group: Group
-    /// Id, state, title, schedule, next, badges.
-    let cells: [TextColumns.Cell]
+  /// Some rows of the table.
+  private struct Part: Sendable {
+    var rows: TextRows
+    /// The group of each row.
+    var groups: [Group] = []
+    /// The number of rows of each group.
+    var counts: [Group: Int] = [:]
   }
 
-  private func row(_ summary: AlarmSummary) -> Row {
+  private func part(_ alarms: AlarmListing, _ range: Range<Int>) -> Part {
+    var part = Part(rows: TextRows(columns: AlarmTable.columns.count, expected: range.count))
+    part.groups.reserveCapacity(range.count)
+    let localZone = Array(times.zones.local.name.utf8)
+    let hasWarnings = !output.batteryWarnings.isEmpty
+    alarms.forEachLine(in: range) { index, line in
+      if let line, line.isPlain, !hasWarnings, let group = append(line, localZone, to: &part.rows) {
+        part.groups.append(group)
+      } else if let summary = alarms.summary(index) {
+        part.groups.append(append(summary, to: &part.rows))
+      }
+    }
+    var start = 0
+    while start < part.groups.count {
+      let group = part.groups[start]
+      let end = part.groups[start...].firstIndex { $0 != group } ?? part.groups.count
+      part.counts[group, default: 0] += end - start
+      start = end
+    }
+    return part
+  }
+
+  private func text(
+    _ part: Part, _ columns: TextColumns, _ headings: [Group: String], after last: Group?
+  ) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(part.groups.count * TextRows.typicalRow)
+    var last = last
+    for (index, group) in part.groups.enumerated() {
+      if group != last { bytes.append(headings[group] ?? "") }
+      last = group
+      columns.append(part.rows, index, to: &bytes)
+    }
+    return bytes
+  }
+
+  // MARK: Rows
+
+  /// Appends the row of a plain alarm in this device's time zone with a title in ASCII, as most are, and returns its
+  /// group. Returns nil and appends nothing if the row of an alarm needs its whole summary.
+  private func append(
+    _ line: AlarmLine, _ localZone: [UInt8], to rows: inout TextRows
+  ) -> Group? {
+    guard line.zone.elementsEqual(AlarmTable.floating) || line.zone.elementsEqual(localZone),
+      line.title.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }), let rule = line.rule
+    else { return nil }
+    let next = line.next
+    let group = group(line.state, next)
+    let muted: Style.Color? = group == .disabled || group == .finished ? .faint : nil
+    rows.bytes.append(contentsOf: line.id.prefix(Identifier.shortLength))
+    rows.endCell(.faint)
+    if line.state == .active {
+      rows.endCell()
+    } else {
+      rows.append(state(AlarmStatus(state: line.state)))
+    }
+    rows.bytes.append(contentsOf: line.title)
+    rows.endCell(muted)
+    times.append(rule.recurrence, times: rule.times, to: &rows.bytes)
+    rows.endCell(.faint)
+    if let next { times.appendRelative(next.civil, to: &rows.bytes) }
+    rows.endCell(muted)
+    rows.endCell()
+    return group
+  }
+
+  private static let floating = Array("floating".utf8)
+
+  /// Appends the row of an alarm, and returns its group.
+  private func append(_ summary: AlarmSummary, to rows: inout TextRows) -> Group {
     let status = summary.status
     let group = group(status)
     let muted: Style.Color? = group == .disabled || group == .finished ? .faint : nil
-    return Row(
-      group: group,
-      cells: [
-        TextColumns.Cell(summary.id.short, .faint), state(status),
-        TextColumns.Cell(Printable.text(summary.title), group == .now ? .bold : muted),
-        TextColumns.Cell(schedule(summary), .faint),
-        TextColumns.Cell(when(summary, status), muted),
-        badges(summary, status, group),
-      ])
+    rows.append(TextColumns.Cell(summary.id.short, .faint))
+    rows.append(state(status))
+    rows.append(TextColumns.Cell(Printable.text(summary.title), group == .now ? .bold : muted))
+    rows.append(TextColumns.Cell(schedule(summary), .faint))
+    rows.append(TextColumns.Cell(when(summary, status), muted))
+    rows.append(badges(summary, status, group))
+    return group
   }
 
   private func state(_ status: AlarmStatus) -> TextColumns.Cell {
@@ -235,7 +254,7 @@ struct AlarmTable: Sendable {
   private func badges(
     _ summary: AlarmSummary, _ status: AlarmStatus, _ group: Group
   ) -> TextColumns.Cell {
-    if AlarmTable.hasNoBadges(summary, status), output.batteryWarnings[summary.id] == nil {
+    if summary.isPlain, output.batteryWarnings[summary.id] == nil {
       return TextColumns.Cell()
     }
     var badges: [String] = []
@@ -281,19 +300,6 @@ struct AlarmTable: Sendable {
     if badges.first == nextBadge { shorter.append("") }
     return TextColumns.Cell(
       badges.joined(separator: ", "), color, shorter: shorter, essential: essential)
-  }
-}
-
-extension AlarmTable {
-  /// Returns true for a waiting alarm without any of the badges that follow from the summary, as most are.
-  private static func hasNoBadges(_ summary: AlarmSummary, _ status: AlarmStatus) -> Bool {
-    switch status.state {
-    case .active, .disabled, .finished: break
-    case .ringing, .snoozed, .pending, .missed, .paused: return false
-    }
-    return status.pending.isEmpty && status.missed.isEmpty && status.skipped.isEmpty
-      && status.pausedUntil == nil && summary.tags.isEmpty && !summary.hasCascade
-      && summary.partner == nil
   }
 }
 

@@ -12,32 +12,30 @@ struct BatteryWarnings: Sendable {
   /// Creates an empty collection.
   init() {}
 
-  /// Predicts the battery for the alarms that ring on this device within the horizon.
-  init(
-    _ context: CommandContext, _ store: Store,
-    _ alarms: some Sequence<(id: Identifier, nextRinging: Timeline.Occurrence?)>
-  ) {
+  /// Predicts the battery for the alarms of a list that ring on this device within the horizon.
+  init(_ context: CommandContext, _ store: Store, _ alarms: AlarmListing) {
     let now = context.storeContext.now
-    let near = alarms.compactMap { alarm -> (Identifier, Instant)? in
-      guard let comes = alarm.nextRinging, comes.at > now,
-        comes.at <= now.adding(seconds: BatteryWarnings.horizon)
-      else { return nil }
-      return (alarm.id, comes.at)
-    }
-    guard !near.isEmpty, let standing = context.battery.standing, !standing.reading.isCharging
+    let end = now.adding(seconds: BatteryWarnings.horizon)
+    guard alarms.rings(after: now, until: end), let standing = context.battery.standing,
+      !standing.reading.isCharging
     else { return }
-    for (id, moment) in near {
-      guard let batteryWarning = BatteryWarning(standing.prediction(at: moment)),
+    let reader = store.alarmReader()
+    for alarm in alarms.ringing(after: now, until: end) {
+      guard let comes = alarm.nextRinging,
+        let batteryWarning = BatteryWarning(standing.prediction(at: comes.at)),
         // An alarm that rings on other devices only does not depend on this battery.
-        let alarm = (try? store.alarm(id)) ?? nil, store.ringsHere(alarm)
+        let record = (try? reader.alarm(alarm.id)) ?? nil, store.ringsHere(record)
       else { continue }
-      byAlarm[id] = batteryWarning
+      byAlarm[alarm.id] = batteryWarning
     }
   }
 
   init(_ context: CommandContext, _ store: Store, _ alarm: Alarm, _ status: AlarmStatus) {
-    self.init(context, store, [(alarm.id, status.nextRinging)])
+    self.init(context, store, AlarmListing([AlarmSummary(alarm, status: status)]))
   }
+
+  /// True if no alarm has a warning.
+  var isEmpty: Bool { byAlarm.isEmpty }
 
   subscript(_ id: Identifier) -> BatteryWarning? { byAlarm[id] }
 

@@ -178,8 +178,7 @@ struct CatalogParts {
       daily("Old alarm", nil) { $0.state = .disabled },
       daily("Dentist", nil) { $0.state = .finished },
     ]
-    let table = AlarmTable(output)
-    return [Part(name: "list", text: table.text(table.sorted(alarms)))]
+    return [Part(name: "list", text: AlarmTable(output).text(AlarmListing(alarms).sorted()))]
   }
 
   // MARK: The battery

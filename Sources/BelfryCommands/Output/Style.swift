@@ -55,8 +55,11 @@ struct Style: Sendable {
 
   /// Returns text in a color, if the terminal has colors.
   func paint(_ text: String, _ color: Color) -> String {
-    isColored ? "\u{1B}[\(color.rawValue)m\(text)\u{1B}[0m" : text
+    isColored ? "\(start(color))\(text)\(reset)" : text
   }
+
+  /// Returns the sequence that starts a color, which `reset` ends; an empty text if the terminal has no colors.
+  func start(_ color: Color) -> String { isColored ? "\u{1B}[\(color.rawValue)m" : "" }
 
   /// The sequence that sets a black background and a white foreground.
   static let black = "\u{1B}[0m\u{1B}[40m\u{1B}[48;2;0;0;0m\u{1B}[97m"

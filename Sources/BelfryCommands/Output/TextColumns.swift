@@ -49,7 +49,7 @@ struct TextColumns: Sendable {
     }
 
     /// Returns the longest text that fits into a number of columns, or a part of the shortest one.
-    fileprivate func text(in columns: Int) -> String {
+    func text(in columns: Int) -> String {
       if width <= columns { return text }
       let fitting = shorter.first { TextWidth.of($0) <= columns }
       return fitting ?? TextWidth.cut(shorter.last ?? text, to: columns)
@@ -63,6 +63,8 @@ struct TextColumns: Sendable {
 
   /// The widths of the columns; 0 for a column that is left out.
   private let widths: [Int]
+  /// The last column that is not left out.
+  private let last: Int?
   private let style: Style
 
   /// Fits columns to the terminal: leaves out optional columns, then reduces all to their essential cells, then takes the
@@ -95,37 +97,41 @@ struct TextColumns: Sendable {
       }
     }
     self.widths = widths
+    last = widths.lastIndex { $0 > 0 }
   }
 
   /// Appends a row. Without a terminal no cell is cut.
   func append(_ cells: [Cell], to text: inout String) {
+    var rows = TextRows(columns: cells.count)
+    for cell in cells { rows.append(cell) }
     var bytes: [UInt8] = []
-    append(cells, to: &bytes)
+    append(rows, 0, to: &bytes)
     text += String(decoding: bytes, as: UTF8.self)
   }
 
   /// Appends a row in UTF-8, which is faster than appending to a string if there are thousands of rows.
-  func append(_ cells: [Cell], to bytes: inout [UInt8]) {
+  ///
+  /// - Parameter row: The number of the row.
+  func append(_ rows: TextRows, _ row: Int, to bytes: inout [UInt8]) {
     var column = TextColumns.indent
     var used = 0
-    let last = widths.lastIndex { $0 > 0 }
-    for (index, cell) in cells.enumerated() where widths[index] > 0 {
-      var shown = cell.text
-      var width = cell.width
-      if let room = style.width {
-        let rest = room - column
-        // The last column may use the rest of the line.
-        shown = rest > 1 ? cell.text(in: index == last ? rest : min(widths[index], rest)) : ""
-        width = TextWidth.of(shown)
-      }
-      if !shown.isEmpty {
-        bytes.append(contentsOf: repeatElement(UInt8(ascii: " "), count: column - used))
-        if style.isColored, let color = cell.color { shown = style.paint(shown, color) }
-        bytes.append(contentsOf: shown.utf8)
-        used = column + width
+    for (index, limit) in widths.enumerated() where limit > 0 {
+      let cell = rows.cell(row, index)
+      let room = style.width.map { $0 - column } ?? .max
+      // The last column may use the rest of the line.
+      let allowed = style.width == nil || index == last ? room : min(limit, room)
+      let isCut = cell.width > allowed || room <= 1
+      let cut = isCut ? (room > 1 ? rows.text(row, index, in: allowed) : "") : ""
+      if isCut ? !cut.isEmpty : !cell.text.isEmpty {
+        for _ in used..<column { bytes.append(UInt8(ascii: " ")) }
+        let color = style.isColored ? cell.color : nil
+        if let color { bytes.append(contentsOf: style.start(color).utf8) }
+        if isCut { bytes.append(contentsOf: cut.utf8) } else { bytes.append(contentsOf: cell.text) }
+        if color != nil { bytes.append(contentsOf: style.reset.utf8) }
+        used = column + (isCut ? TextWidth.of(cut) : cell.width)
       }
       // A cell beyond the limit of its column moves the rest of the row.
-      column = max(column + widths[index], used) + TextColumns.gap
+      column = max(column + limit, used) + TextColumns.gap
     }
     bytes.append(UInt8(ascii: "\n"))
   }

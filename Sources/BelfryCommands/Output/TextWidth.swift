@@ -41,6 +41,11 @@ enum TextWidth {
     return isASCII ?? text.utf8.allSatisfy { $0 < 0x80 }
   }
 
+  /// Returns the width of a text in UTF-8.
+  static func of(utf8 text: ArraySlice<UInt8>) -> Int {
+    text.reduce(0) { $0 | $1 } < 0x80 ? text.count : of(String(decoding: text, as: UTF8.self))
+  }
+
   /// Returns the width of a text.
   static func of(_ text: String) -> Int {
     isASCII(text) ? text.utf8.count : text.reduce(0) { $0 + of($1) }

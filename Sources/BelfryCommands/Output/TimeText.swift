@@ -26,8 +26,6 @@ struct TimeText: Sendable {
   ///   - seconds: the seconds to append to the minutes; nil to omit them.
   ///   - isPadded: true for two digits of the hour on a clock of 24 hours.
   func time(_ time: CivilTime, seconds: Int64? = nil, isPadded: Bool = true) -> String {
-    // A fast path for the most common form.
-    if format.clock == .twentyFourHour, isPadded, seconds == nil { return TimeText.clock(time) }
     let rest =
       TimeText.twoDigits(time.minute)
       + (seconds.map { ":" + TimeText.twoDigits(Int($0)) } ?? "")
@@ -40,16 +38,14 @@ struct TimeText: Sendable {
     }
   }
 
-  /// Returns a time of day on a clock of 24 hours: `09:00`.
-  private static func clock(_ time: CivilTime) -> String {
-    String(unsafeUninitializedCapacity: 5) { buffer in
-      func digit(_ number: Int) -> UInt8 { UInt8(ascii: "0") + UInt8(number) }
-      buffer[0] = digit(time.hour / 10)
-      buffer[1] = digit(time.hour % 10)
-      buffer[2] = UInt8(ascii: ":")
-      buffer[3] = digit(time.minute / 10)
-      buffer[4] = digit(time.minute % 10)
-      return 5
+  /// Appends a time of day in UTF-8: `09:00` or `9:00 AM`.
+  func append(_ time: CivilTime, to bytes: inout [UInt8]) {
+    switch format.clock {
+    case .twentyFourHour:
+      bytes.append(twoDigits: time.hour)
+      bytes.append(UInt8(ascii: ":"))
+      bytes.append(twoDigits: time.minute)
+    case .twelveHour: bytes.append(self.time(time))
     }
   }
 
@@ -73,25 +69,46 @@ struct TimeText: Sendable {
 
   /// Returns a date without its weekday, and without the year if it is the current one: `24 Dec`, `24 Dec 2027`.
   func shortDate(_ date: CivilDate) -> String {
+    TimeText.text { appendShortDate(date, to: &$0) }
+  }
+
+  private func appendShortDate(_ date: CivilDate, to bytes: inout [UInt8]) {
     let (year, month, day) = date.components
-    let suffix = year == thisYear ? "" : " \(TimeText.fourDigits(year))"
-    return switch format.order {
-    case .dayMonthYear, .monthDayYear: self.day(day, ofMonth: month) + suffix
-    case .yearMonthDay: "\(date)"
+    switch format.order {
+    case .dayMonthYear, .monthDayYear:
+      append(day: day, ofMonth: month, to: &bytes)
+      if year != thisYear { bytes.append(" \(TimeText.fourDigits(year))") }
+    case .yearMonthDay: bytes.append("\(date)")
     }
   }
 
-  /// Returns a day of a month: `24 Dec` or `Dec 24`.
-  func day(_ day: Int, ofMonth month: Int) -> String {
-    let name = CivilDate.monthNames[month - 1]
-    return format.order == .dayMonthYear ? "\(day) \(name)" : "\(name) \(day)"
+  /// Appends a day of a month in UTF-8: `24 Dec` or `Dec 24`.
+  func append(day: Int, ofMonth month: Int, to bytes: inout [UInt8]) {
+    let isDayFirst = format.order == .dayMonthYear
+    if isDayFirst {
+      bytes.append(number: day)
+      bytes.append(" ")
+    }
+    bytes.append(CivilDate.monthNames[month - 1])
+    if !isDayFirst {
+      bytes.append(" ")
+      bytes.append(number: day)
+    }
+  }
+
+  /// Returns the text that a closure appends in UTF-8.
+  static func text(_ append: (inout [UInt8]) -> Void) -> String {
+    var bytes: [UInt8] = []
+    append(&bytes)
+    return String(decoding: bytes, as: UTF8.self)
   }
 
   private static func fourDigits(_ year: Int) -> String {
     String(repeating: "0", count: max(0, 4 - "\(year)".count)) + "\(year)"
   }
 
-  private static let names = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
+  /// The abbreviated names of the weekdays, from Monday on.
+  static let names = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
 
   /// Returns the abbreviated name of a weekday: `Mon`.
   static func name(_ weekday: Weekday) -> String {
@@ -162,17 +179,28 @@ struct TimeText: Sendable {
   /// Returns a date and a time in the fewest words: `today 09:00`, `tomorrow 09:00`, `Fri 09:00` within a week, and
   /// `24 Dec 09:00` otherwise, with the year if it is not the current one.
   func relative(_ civil: CivilDateTime) -> String {
-    "\(relative(civil.date)) \(time(civil.time))"
+    TimeText.text { appendRelative(civil, to: &$0) }
+  }
+
+  /// Appends a date and a time in the fewest words in UTF-8; see `relative(_:)`.
+  func appendRelative(_ civil: CivilDateTime, to bytes: inout [UInt8]) {
+    appendRelative(civil.date, to: &bytes)
+    bytes.append(" ")
+    append(civil.time, to: &bytes)
   }
 
   /// Returns a date in the fewest words; see `relative(_:)`.
   func relative(_ date: CivilDate) -> String {
+    TimeText.text { appendRelative(date, to: &$0) }
+  }
+
+  private func appendRelative(_ date: CivilDate, to bytes: inout [UInt8]) {
     switch date.dayNumber - today.dayNumber {
-    case 0: "today"
-    case 1: "tomorrow"
-    case -1: "yesterday"
-    case TimeText.weekdayRange: TimeText.name(date.weekday)
-    default: shortDate(date)
+    case 0: bytes.append("today")
+    case 1: bytes.append("tomorrow")
+    case -1: bytes.append("yesterday")
+    case TimeText.weekdayRange: bytes.append(TimeText.name(date.weekday))
+    default: appendShortDate(date, to: &bytes)
     }
   }
 
@@ -186,4 +214,26 @@ struct TimeText: Sendable {
 
   /// Returns an instant on this device's wall clock in the fewest words, without the date if it is today.
   func brief(_ instant: Instant) -> String { brief(zones.local.civil(at: instant)) }
+}
+
+extension [UInt8] {
+  /// Appends a text in UTF-8.
+  mutating func append(_ text: String) { append(contentsOf: text.utf8) }
+
+  /// Appends a number in decimal digits.
+  mutating func append(number: Int) {
+    if (0...9).contains(number) {
+      append(UInt8(ascii: "0") + UInt8(number))
+    } else if (10...99).contains(number) {
+      append(twoDigits: number)
+    } else {
+      append("\(number)")
+    }
+  }
+
+  /// Appends a number from 0 to 99 in two digits.
+  mutating func append(twoDigits number: Int) {
+    append(UInt8(ascii: "0") + UInt8(number / 10))
+    append(UInt8(ascii: "0") + UInt8(number % 10))
+  }
 }

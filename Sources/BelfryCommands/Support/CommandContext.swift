@@ -116,6 +116,9 @@ struct CommandContext {
   /// Returns the alarms, and prints warnings about invalid records.
   func overview(_ store: Store) throws -> [AlarmSummary] { try StoreSession(self).overview(store) }
 
+  /// Returns all alarms for a list, and prints warnings about invalid records.
+  func listing(_ store: Store) throws -> AlarmListing { try StoreSession(self).listing(store) }
+
   /// Returns the alarm that a text names: by an identifier prefix, a title, or a part of one.
   ///
   /// - Throws: `StoreError` if no alarm matches, or several.

@@ -83,6 +83,13 @@ struct StoreSession {
     shown(try store.overview())
   }
 
+  /// Returns all alarms for a list, and prints warnings about invalid records.
+  func listing(_ store: Store) throws -> AlarmListing {
+    let (listing, problems) = try store.listing()
+    context.warnings.warn(about: problems)
+    return listing
+  }
+
   /// Returns the alarms that ring next, in the order of their next occurrences, and prints warnings about invalid records.
   ///
   /// - Parameter limit: the maximum number of alarms.

@@ -7,6 +7,8 @@ public struct Identifier: Hashable, Comparable, Sendable {
 
   /// The number of characters in an identifier.
   public static let length = 26
+  /// The number of characters of `short`.
+  public static let shortLength = 8
   private static let alphabet = Array("abcdefghijklmnopqrstuvwxyz234567".utf8)
 
   /// Returns a random identifier.
@@ -50,7 +52,9 @@ public struct Identifier: Hashable, Comparable, Sendable {
   }
 
   /// The first eight characters: unambiguous among thousands of identifiers, and short enough to type.
-  public var short: String { String(decoding: text.utf8.prefix(8), as: UTF8.self) }
+  public var short: String {
+    String(decoding: text.utf8.prefix(Identifier.shortLength), as: UTF8.self)
+  }
 
   /// Returns true if `a` precedes `b` alphabetically.
   public static func < (a: Identifier, b: Identifier) -> Bool { a.text < b.text }

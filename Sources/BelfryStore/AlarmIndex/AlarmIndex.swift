@@ -174,6 +174,13 @@ struct AlarmIndex {
     return (known ?? []).filter { corrected[$0.id] == nil } + corrected.values.compactMap { $0 }
   }
 
+  /// Returns all alarms that are not deleted.
+  func listing() -> AlarmListing {
+    AlarmListing(
+      file, replaced: Set(corrected.keys.compactMap { file?.index(of: $0) }),
+      others: corrected.values.compactMap { $0 })
+  }
+
   /// Returns the summaries of the alarms that ring next, in the order of their next occurrences.
   ///
   /// - Parameter limit: The maximum number of alarms, at least 1.

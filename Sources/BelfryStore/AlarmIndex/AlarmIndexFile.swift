@@ -131,6 +131,16 @@ struct AlarmIndexFile: Sendable {
     index < main.count ? main.summary(index) : changes.summary(index - main.count)
   }
 
+  /// Calls a closure with a reader of the fields that a list shows.
+  func withLines<Result>(_ body: (AlarmLines) -> Result) -> Result {
+    let changes = changes
+    return main.bytes.withUnsafeBytes { main in
+      changes.bytes.withUnsafeBytes { raw in
+        body(AlarmLines(mainTable: self.main, main: main, changesTable: changes, changes: raw))
+      }
+    }
+  }
+
   /// Returns the index of the row in use of an alarm, or nil if there is none.
   ///
   /// - Complexity: O(log *n*)
@@ -148,5 +158,20 @@ struct AlarmIndexFile: Sendable {
   /// Returns the rows in use with exactly this title.
   func rows(titled title: String) -> [Int] {
     main.rows(titled: title).filter(isUsed) + changes.rows(titled: title).map { main.count + $0 }
+  }
+}
+
+/// A reader of the fields of an index's rows that a list shows. It is valid only during the call of the closure that
+/// receives it.
+struct AlarmLines {
+  fileprivate let mainTable: AlarmIndexTable
+  fileprivate let main: UnsafeRawBufferPointer
+  fileprivate let changesTable: AlarmIndexTable
+  fileprivate let changes: UnsafeRawBufferPointer
+
+  /// Returns the fields of a row, or nil if the row is damaged.
+  func line(_ index: Int) -> AlarmLine? {
+    index < mainTable.count
+      ? mainTable.line(index, in: main) : changesTable.line(index - mainTable.count, in: changes)
   }
 }

@@ -9,11 +9,11 @@ struct AlarmIndexHeader: Hashable, Sendable {
     /// The rows that were added or replaced since then.
     case changes
 
-    /// The first eight bytes of a file: `BlCard09` or `BlDiff09`. The digits are the version of the format.
+    /// The first eight bytes of a file: `BlCard10` or `BlDiff10`. The digits are the version of the format.
     var magic: UInt64 {
       switch self {
-      case .main: 0x3930_6472_6143_6c42
-      case .changes: 0x3930_6666_6944_6c42
+      case .main: 0x3031_6472_6143_6c42
+      case .changes: 0x3031_6666_6944_6c42
       }
     }
   }

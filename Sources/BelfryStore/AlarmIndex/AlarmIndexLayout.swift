@@ -96,6 +96,47 @@ enum AlarmIndexLayout {
     var number: UInt64 { UInt64(offset) << SummaryLocation.lengthBits | UInt64(length) }
   }
 
+  /// The offsets of a summary's fields from its start. They are followed by the title, the zone, the rule
+  /// (`RuleWriter`), and the rest (`AlarmSummaryWriter`).
+  ///
+  /// The fields that most lines of a list show come before the rest, so that the rest is not decoded.
+  enum Summary {
+    /// The length of the title, in four bytes.
+    static let titleLength = 0
+    /// The length of the time zone's name, in four bytes.
+    static let zoneLength = 4
+    /// The length of the rule, in four bytes.
+    static let ruleLength = 8
+    /// The number of the state, in one byte.
+    static let state = 12
+    /// See `Flags`, in one byte.
+    static let flags = 13
+    /// The next occurrence on the alarm's wall clock, as a minute number; 0 for none.
+    static let nextCivil = 16
+    /// The time of the next occurrence in milliseconds since the epoch; the greatest number for none.
+    static let next = 24
+    /// The time before which the status does not change, in milliseconds since the epoch.
+    static let validUntil = 32
+    /// The size of these fields.
+    static let size = 40
+
+    /// The properties of an alarm that are true.
+    struct Flags: OptionSet, Sendable {
+      /// The bits in the index.
+      let rawValue: UInt8
+      /// See `AlarmSummary.isDeleted`.
+      static let isDeleted = Flags(rawValue: 1)
+      /// See `AlarmStatus.isFinished`.
+      static let isFinished = Flags(rawValue: 2)
+      /// See `AlarmSummary.isPlain`.
+      static let isPlain = Flags(rawValue: 4)
+      /// See `AlarmSummary.hasCascade`.
+      static let hasCascade = Flags(rawValue: 8)
+      /// The alarm rings again after a snooze.
+      static let isSnoozed = Flags(rawValue: 16)
+    }
+  }
+
   /// The limits of a valid file.
   enum Limit {
     /// The number of rows, exclusive.

@@ -115,6 +115,17 @@ struct AlarmIndexTable: Sendable {
     return end <= bytes.count ? offset..<end : nil
   }
 
+  /// Returns the fields of a row that a list shows, or nil if the row is damaged.
+  ///
+  /// - Parameter raw: `bytes`.
+  func line(_ index: Int, in raw: UnsafeRawBufferPointer) -> AlarmLine? {
+    guard let payload = payload(index) else { return nil }
+    let name = start(index) + AlarmIndexLayout.Row.name
+    return AlarmLine(
+      id: UnsafeRawBufferPointer(rebasing: raw[name..<(name + Identifier.length)]),
+      summary: UnsafeRawBufferPointer(rebasing: raw[payload]))
+  }
+
   /// Returns the summary of a row, or nil if it is damaged.
   func summary(_ index: Int) -> AlarmSummary? {
     guard let id = identifier(index), let payload = payload(index) else { return nil }
@@ -211,12 +222,14 @@ struct AlarmIndexTable: Sendable {
     }
   }
 
-  /// Returns the range of a row's title in the file, or nil if the row is damaged. A summary begins with its title.
+  /// Returns the range of a row's title in the file, or nil if the row is damaged.
   private func titleRange(_ index: Int) -> Range<Int>? {
-    guard let payload = payload(index), payload.count >= 8 else { return nil }
-    let length = CacheCoding.number(bytes, at: payload.lowerBound)
-    guard length <= payload.count - 8 else { return nil }
-    let start = payload.lowerBound + 8
+    typealias Summary = AlarmIndexLayout.Summary
+    guard let payload = payload(index), payload.count >= Summary.size else { return nil }
+    let length = CacheCoding.number(
+      bytes, at: payload.lowerBound + Summary.titleLength, as: UInt32.self)
+    guard length <= payload.count - Summary.size else { return nil }
+    let start = payload.lowerBound + Summary.size
     return start..<(start + Int(length))
   }
 }

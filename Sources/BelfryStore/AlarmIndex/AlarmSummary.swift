@@ -67,6 +67,21 @@ public struct AlarmSummary: Hashable, Sendable {
   /// True if the alarm is finished, see `AlarmStatus.isFinished`.
   public var isFinished: Bool { content.status.isFinished }
 
+  /// True if a list shows nothing but the title, the schedule and the next occurrence: nothing rings, waits, was missed,
+  /// is skipped or paused, and the alarm has no tags, cascade or partner.
+  ///
+  /// The alarm index contains it. A change of the condition needs a new version of the index's format.
+  public var isPlain: Bool {
+    switch state {
+    case .active, .disabled, .finished: break
+    case .ringing, .snoozed, .pending, .missed, .paused: return false
+    }
+    let status = content.status
+    return status.pending.isEmpty && status.missed.isEmpty && status.skipped.isEmpty
+      && status.pausedUntil == nil && status.snooze == nil && tags.isEmpty && !hasCascade
+      && partner == nil
+  }
+
   /// A recurrence rule with its times of day.
   public struct Rule: Hashable, Sendable {
     /// The rule for the dates.

@@ -2,8 +2,48 @@ import BelfryCore
 
 /// The writer of an alarm's summary in the alarm index.
 enum AlarmSummaryWriter {
-  /// Appends a summary. The title comes first, so that it can be searched without decoding the rest.
+  private typealias Summary = AlarmIndexLayout.Summary
+
+  /// Appends a summary: the head, whose fields are at fixed offsets, the title, zone and rule, and the rest.
   static func append(_ summary: AlarmSummary, to bytes: inout [UInt8]) {
+    let start = bytes.count
+    let status = summary.status
+    bytes.append(contentsOf: repeatElement(0, count: Summary.size))
+    bytes.append(contentsOf: summary.title.utf8)
+    let zone = bytes.count
+    bytes.append(contentsOf: summary.zone.utf8)
+    let rule = bytes.count
+    RuleWriter.append(summary.rule, to: &bytes)
+    let rest = bytes.count
+    appendRest(summary, to: &bytes)
+
+    bytes.withUnsafeMutableBytes { raw in
+      let head = UnsafeMutableRawBufferPointer(rebasing: raw[start...])
+      func set(_ value: some BitwiseCopyable, _ offset: Int) {
+        head.storeBytes(of: value, toByteOffset: offset, as: type(of: value))
+      }
+      set(UInt32(zone - start - Summary.size), Summary.titleLength)
+      set(UInt32(rule - zone), Summary.zoneLength)
+      set(UInt32(rest - rule), Summary.ruleLength)
+      set(UInt8(AlarmStatus.State.allCases.firstIndex(of: status.state) ?? 0), Summary.state)
+      set(flags(summary, status).rawValue, Summary.flags)
+      set(Int64(status.next?.civil.minuteNumber ?? 0), Summary.nextCivil)
+      set(status.next?.at.milliseconds ?? .max, Summary.next)
+      set(status.validUntil.milliseconds, Summary.validUntil)
+    }
+  }
+
+  private static func flags(_ summary: AlarmSummary, _ status: AlarmStatus) -> Summary.Flags {
+    var flags: Summary.Flags = []
+    if summary.isDeleted { flags.insert(.isDeleted) }
+    if status.isFinished { flags.insert(.isFinished) }
+    if summary.hasCascade { flags.insert(.hasCascade) }
+    if status.snooze != nil { flags.insert(.isSnoozed) }
+    if summary.isPlain { flags.insert(.isPlain) }
+    return flags
+  }
+
+  private static func appendRest(_ summary: AlarmSummary, to bytes: inout [UInt8]) {
     func text(_ text: String) {
       number(Int64(text.utf8.count))
       bytes.append(contentsOf: text.utf8)
@@ -17,22 +57,11 @@ enum AlarmSummaryWriter {
       if let value { write(value) }
     }
     let status = summary.status
-    text(summary.title)
     optional(summary.note, text)
     number(Int64(summary.tags.count))
     for tag in summary.tags.sorted() { text(tag.text) }
     text(summary.badge)
-    RuleWriter.append(summary.rule, to: &bytes)
-    text(summary.zone)
-    bytes.append(summary.isDeleted ? 1 : 0)
-    bytes.append(summary.hasCascade ? 1 : 0)
     optional(summary.partner, text)
-    bytes.append(UInt8(AlarmStatus.State.allCases.firstIndex(of: status.state) ?? 0))
-    number(status.validUntil.milliseconds)
-    optional(status.next) {
-      number(Int64($0.civil.minuteNumber))
-      number($0.at.milliseconds)
-    }
     optional(status.current) { number(Int64($0.minuteNumber)) }
     number(Int64(status.pending.count))
     for pending in status.pending {
@@ -115,23 +144,17 @@ struct AlarmSummaryReader {
 
   /// Returns the summary of an alarm.
   mutating func summary(_ id: Identifier) -> AlarmSummary? {
-    guard let title = text(), let hasNote = byte() else { return nil }
+    guard let line = AlarmLine(summary: raw) else { return nil }
+    let flags = line.flags
+    position = line.ruleRange.lowerBound
+    guard let rule = rule() else { return nil }
+    position = line.ruleRange.upperBound
+    guard let hasNote = byte() else { return nil }
     let note = hasNote == 1 ? text() : nil
-    guard let tags = tags(), let badge = text(), let rule = rule(), let zone = text(),
-      let deleted = byte(),
-      let hasCascade = byte(), let hasPartner = byte()
-    else { return nil }
+    guard let tags = tags(), let badge = text(), let hasPartner = byte() else { return nil }
     let partner = hasPartner == 1 ? text() : nil
-    guard let state = byte(),
-      Int(state) < AlarmStatus.State.allCases.count, let validUntil = instant(),
-      let hasNext = byte()
-    else { return nil }
-    var status = AlarmStatus(
-      state: AlarmStatus.State.allCases[Int(state)], validUntil: validUntil)
-    if hasNext == 1 {
-      guard let civil = civil(), let at = instant() else { return nil }
-      status.next = Timeline.Occurrence(civil: civil, at: at)
-    }
+    var status = AlarmStatus(state: line.state, validUntil: line.validUntil)
+    status.next = line.next
     guard let hasCurrent = byte() else { return nil }
     if hasCurrent == 1 { status.current = civil() }
     guard let pending = number(), (0...10_000).contains(pending) else { return nil }
@@ -154,7 +177,9 @@ struct AlarmSummaryReader {
     guard let isPaused = byte() else { return nil }
     if isPaused == 1 { status.pausedUntil = civil() }
     return AlarmSummary(
-      id: id, title: title, note: note, tags: tags, badge: badge, rule: rule, zone: zone,
-      isDeleted: deleted == 1, hasCascade: hasCascade == 1, partner: partner, status: status)
+      id: id, title: String(decoding: line.title, as: UTF8.self), note: note, tags: tags,
+      badge: badge, rule: rule, zone: String(decoding: line.zone, as: UTF8.self),
+      isDeleted: flags.contains(.isDeleted), hasCascade: flags.contains(.hasCascade),
+      partner: partner, status: status)
   }
 }
