@@ -59,36 +59,65 @@ public struct StoreMaintenance: StorePart {
     local.note(.tidying, at: now)
   }
 
-  /// The number of loose objects above which a command packs them.
-  public enum LooseObjectLimit: Int, Sendable {
-    /// About one month of use, for commands that nobody waits for.
-    case background = 2_000
-    /// The limit of git's `gc.auto`, for a command that somebody waits for.
-    case interactive = 6_700
-  }
+  /// The number of loose objects above which a background command packs them: about one month of use.
+  private static let backgroundLimit = 2_000
+  /// The number of loose objects above which a command that somebody waits for starts to pack them. It is the limit of
+  /// git's `gc.auto`.
+  private static let interactiveLimit = 6_700
 
-  /// Packs the loose objects if there are many.
+  /// Packs the loose objects if there are many, and waits for it.
   ///
   /// The sizes of the packs form a geometric series, so packing is cheap and the packs stay few. It keeps every object,
   /// referenced or not. It needs no lock, because objects that are written in the meantime stay as they are.
   ///
-  /// - Parameter limit: The number of loose objects above which they are many.
   /// - Returns: True if objects were packed.
-  /// - Throws: `GitError` if git fails.
+  /// - Throws: `StoreError.gitNotFound`, `GitError` if git fails, `FileError`.
   @discardableResult
-  public func pack(above limit: LooseObjectLimit = .background) async throws -> Bool {
-    guard Repository.looseObjectEstimate(in: local.objects) > limit.rawValue else { return false }
-    // If another process is packing, there is nothing left to do.
-    guard
-      let lock = try? StoreLock(local.packLock, holder: context.process, timeout: 0)
-    else { return false }
-    let outcome = try await GitCommand.run(
-      ["-c", "pack.threads=1", "repack", "-d", "-q", "--geometric=2"], in: path)
-    withExtendedLifetime(lock) {}
-    guard outcome.status == 0 else {
-      throw GitError(.generic, "pack the objects", GitCommand.reason(outcome))
+  public func pack() async throws -> Bool {
+    try await pack(above: StoreMaintenance.backgroundLimit)
+  }
+
+  private func pack(above limit: Int) async throws -> Bool {
+    guard let lock = try packLock(above: limit) else { return false }
+    do {
+      let outcome = try await GitCommand.run(StoreMaintenance.repack, in: path)
+      withExtendedLifetime(lock) {}
+      guard outcome.status == 0 else {
+        throw GitError(.generic, "pack the objects", GitCommand.reason(outcome))
+      }
+    } catch is GitCommand.NotFound {
+      throw StoreError.gitNotFound
     }
     return true
+  }
+
+  /// Starts to pack the loose objects if there are many, in a process that outlives this one.
+  ///
+  /// Nobody sees its errors. If there are twice as many objects, earlier attempts have failed: this process then packs
+  /// them, waits for it, and throws the error.
+  ///
+  /// - Throws: The same errors as `pack()`.
+  public func startPacking() async throws {
+    let limit = StoreMaintenance.interactiveLimit
+    if try await pack(above: 2 * limit) { return }
+    guard let lock = try packLock(above: limit) else { return }
+    do {
+      try GitCommand.start(StoreMaintenance.repack, in: path, holding: lock.descriptor)
+    } catch is GitCommand.NotFound {
+      throw StoreError.gitNotFound
+    }
+  }
+
+  private static let repack = ["-c", "pack.threads=1", "repack", "-d", "-q", "--geometric=2"]
+
+  /// Returns the lock for packing, or nil if there are few objects to pack, or another process packs them.
+  private func packLock(above limit: Int) throws -> StoreLock? {
+    guard Repository.looseObjectEstimate(in: local.objects) > limit else { return nil }
+    do {
+      return try StoreLock(local.packLock, holder: context.process, timeout: 0)
+    } catch StoreError.locked {
+      return nil
+    }
   }
 }
 

@@ -5,6 +5,7 @@
 #include <locale.h>
 #include <malloc.h>
 #include <semaphore.h>
+#include <spawn.h>
 #include <stddef.h>
 #include <sys/inotify.h>
 #include <sys/mman.h>
@@ -14,6 +15,7 @@
 #include <wchar.h>
 
 // Functions that glibc declares only with _GNU_SOURCE, which Swift's Glibc module doesn't define.
+int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int lowest);
 int syncfs(int descriptor);
 int memfd_create(const char *name, unsigned int flags);
 int pipe2(int ends[2], int flags);
@@ -22,6 +24,9 @@ int dup3(int old_descriptor, int new_descriptor, int flags);
 int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *limit);
 void *memmem(const void *haystack, size_t length, const void *needle, size_t needle_length);
 int wcwidth(wchar_t character);
+
+// The flag of posix_spawn for a process in a session of its own. glibc names it only with _GNU_SOURCE.
+static const short belfry_spawn_setsid = 0x80;
 
 // Returns the type of a path's file system (a magic number of linux/magic.h), or -1 on failure.
 static inline long belfry_file_system(const char *path) {

@@ -314,34 +314,60 @@ import Testing
   }
 }
 
-/// Tests of repository maintenance: a tick packs loose objects.
+/// Tests of repository maintenance: ticks and syncs pack loose objects.
 @Suite struct MaintenanceTests {
-  @Test func tickPacksLooseObjectsWithoutLoss() async throws {
-    let sandbox = try Sandbox()
-    _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
-    func loose() async throws -> Int {
-      let words = try await sandbox.git("count-objects").out.split(separator: " ")
-      return Int(words[0]) ?? 0
-    }
-    _ = try await sandbox.belfry("tick", now: "2026-11-20T22:42:00Z")
-    #expect(try await loose() > 5)
-    // Unreachable objects must survive, because a concurrent write may be about to reference them.
+  private func loose(_ sandbox: Sandbox) async throws -> Int {
+    let words = try await sandbox.git("count-objects").out.split(separator: " ")
+    return Int(words[0]) ?? 0
+  }
+
+  /// Writes loose objects that no commit contains, and returns the id of the last one.
+  private func write(_ count: Int, _ sandbox: Sandbox) async throws -> String {
     let made = try await sandbox.run(
       "/bin/sh",
       [
         "-c",
-        "mkdir '\(sandbox.root)/many'; cd '\(sandbox.root)/many'; seq 4000 | split -l 1 -a 4 -d; ls | sed 's|^|\(sandbox.root)/many/|' | git -C '\(sandbox.store)' hash-object -w --stdin-paths | tail -1",
+        "mkdir '\(sandbox.root)/many'; cd '\(sandbox.root)/many'; seq \(count) | split -l 1 -a 4 -d; ls | sed 's|^|\(sandbox.root)/many/|' | git -C '\(sandbox.store)' hash-object -w --stdin-paths | tail -1",
       ])
-    let last = made.out.prefix { $0 != "\n" }
-    #expect(try await loose() > 4000)
+    return String(made.out.prefix { $0 != "\n" })
+  }
+
+  @Test func tickPacksLooseObjectsWithoutLoss() async throws {
+    let sandbox = try Sandbox()
+    _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
+    _ = try await sandbox.belfry("tick", now: "2026-11-20T22:42:00Z")
+    #expect(try await loose(sandbox) > 5)
+    // Unreachable objects must survive, because a concurrent write may be about to reference them.
+    let last = try await write(4000, sandbox)
+    #expect(try await loose(sandbox) > 4000)
     let tick = try await sandbox.belfry("tick", now: "2026-11-20T22:43:00Z")
     #expect(tick.status == 0)
     #expect(tick.err.isEmpty, "\(tick.err)")
-    #expect(try await loose() < 100)
-    #expect(try await sandbox.git("cat-file", "-e", String(last)).status == 0)
+    #expect(try await loose(sandbox) < 100)
+    #expect(try await sandbox.git("cat-file", "-e", last).status == 0)
     #expect(try await sandbox.git("fsck", "--full").status == 0)
     #expect(
       try await sandbox.belfry("add", "Milk", "--daily", now: "2026-11-20T22:44:00Z").status == 0)
     #expect(try await sandbox.git("status", "--porcelain").out.isEmpty)
+  }
+
+  @Test("After a sync, git packs loose objects in the background")
+  func syncStartsPacking() async throws {
+    let sandbox = try Sandbox()
+    _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
+    _ = try await sandbox.git(
+      "init", "-q", "--bare", "\(sandbox.root)/remote.git", in: sandbox.root)
+    _ = try await sandbox.belfry("remote", "add", "origin", "\(sandbox.root)/remote.git")
+    let last = try await write(9000, sandbox)
+    let sync = try await sandbox.belfry("sync")
+    #expect(sync.status == 0 && sync.err.isEmpty, "\(sync)")
+    for _ in 0..<600 {
+      if try await loose(sandbox) < 100 { break }
+      try await Task.sleep(for: .milliseconds(100))
+    }
+    #expect(try await loose(sandbox) < 100)
+    #expect(try await sandbox.git("cat-file", "-e", last).status == 0)
+    #expect(try await sandbox.git("fsck", "--full").status == 0)
+    #expect(try await sandbox.belfry("list").out.contains("Tea"))
   }
 }

@@ -54,9 +54,8 @@ struct SyncCommand: AsyncParsableCommand {
     let names = store.deviceNames()
     result.printWarnings(names)
     try show(result, names, store.context.zones)
-    // The next tick packs fewer objects than those that a user waits for.
     await StoreSession(context).upkeep(
-      store, packingAbove: heartbeatInterval == nil ? .interactive : .background)
+      store, isDetached: context.environment[CommandContext.backgroundVariable] == nil)
     try Self.fail(result.exchanges.compactMap(\.failure))
   }
 

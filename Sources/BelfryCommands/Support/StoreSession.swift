@@ -156,12 +156,16 @@ struct StoreSession {
   }
 
   /// Audits the records once a day, and packs objects if there are many. A failure is only a warning.
-  func upkeep(
-    _ store: Store, packingAbove limit: StoreMaintenance.LooseObjectLimit = .background
-  ) async {
+  ///
+  /// - Parameter isDetached: true to pack in a process of its own, for a command that somebody waits for.
+  func upkeep(_ store: Store, isDetached: Bool = false) async {
     do {
       try await store.maintenance.auditDaily()
-      try await store.maintenance.pack(above: limit)
+      if isDetached {
+        try await store.maintenance.startPacking()
+      } else {
+        try await store.maintenance.pack()
+      }
     } catch {
       CommandError(error).with(hints: ["No data is lost. See 'belfry doctor'."]).warn()
     }

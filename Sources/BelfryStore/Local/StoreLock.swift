@@ -4,7 +4,8 @@ import Glibc
 
 /// An exclusive lock on a file. The system releases it when the process ends for any reason.
 struct StoreLock: ~Copyable {
-  private let descriptor: Int32
+  /// The descriptor of the locked file. A process that inherits it holds the lock, too.
+  let descriptor: Int32
 
   /// The maximum size of a holder's description, in bytes.
   private static let maxHolderSize = 200
