@@ -37,33 +37,53 @@ struct Log: ParsableCommand {
       CommandDiagnostic.warn(
         "\(Printable.text(path)) is not valid: \(Printable.text(error.text)).")
     }
-    var shown = 0
-    var buffer: [UInt8] = []
-    // The output is written while entries are read, so that `| head` need not wait for years of history.
-    func flush(_ limit: Int) {
-      guard buffer.count > limit else { return }
-      Console.write(buffer)
-      buffer = []
-    }
     let entries = NewestFirst(log)
     if common.json {
-      buffer.append(contentsOf: "[".utf8)
-      for entry in entries.prefix(count ?? .max) {
-        buffer.append(contentsOf: (shown == 0 ? "\n" : ",\n").utf8)
-        buffer.append(contentsOf: text.json(entry).line.utf8)
-        shown += 1
-        flush(1 << 14)
-      }
-      buffer.append(contentsOf: (shown == 0 ? "]\n" : "\n]\n").utf8)
-    } else {
-      for line in LogLines(entries).prefix(count ?? .max) {
-        buffer.append(contentsOf: (Console.fitted(text.line(line)) + "\n").utf8)
-        shown += 1
-        flush(1 << 14)
-      }
-      if shown == 0 { buffer.append(contentsOf: "No log entries.\n".utf8) }
+      Console.write("[")
+      let isEmpty = write(entries, separatedBy: ",") { "\n" + text.json($0).line }
+      return Console.write(isEmpty ? "]\n" : "\n]\n")
     }
-    flush(0)
+    let isWrapped = context.style.width != nil
+    let isEmpty = write(LogLines(entries), separatedBy: "") { entries in
+      let line = text.line(entries)
+      return (isWrapped ? Console.fitted(line) : line) + "\n"
+    }
+    if isEmpty { Console.line("No log entries.") }
+  }
+
+  /// The number of items that are written first, so that `| head` need not wait for years of history.
+  private static let firstBatch = 64
+  /// The number of items that are made into text together, on all cores.
+  private static let largestBatch = 4096
+
+  /// Writes the text of up to `count` items while they are read. Returns true if there are none.
+  private func write<Items: Sequence>(
+    _ items: Items, separatedBy separator: String,
+    _ text: @Sendable (Items.Element) -> String
+  ) -> Bool where Items.Element: Sendable {
+    var isFirst = true
+    var batch: [Items.Element] = []
+    func flush() {
+      let (items, isFirst) = (batch, isFirst)
+      let parts = Chunks.map(items.count) { range in
+        var bytes: [UInt8] = []
+        for index in range {
+          if index > 0 || !isFirst { bytes.append(separator) }
+          bytes.append(text(items[index]))
+        }
+        return [bytes]
+      }
+      for part in parts { Console.write(part) }
+    }
+    for item in items.prefix(count ?? .max) {
+      batch.append(item)
+      guard batch.count >= (isFirst ? Log.firstBatch : Log.largestBatch) else { continue }
+      flush()
+      batch = []
+      isFirst = false
+    }
+    flush()
+    return isFirst && batch.isEmpty
   }
 
   /// Returns the id of the alarm that the argument names. A deleted alarm is found by its log entries.
