@@ -21,10 +21,12 @@ public struct AlarmListing: Sendable {
     self.file = file
     self.others = others
     let rows = file.map { file in
-      file.withLines { lines in
-        (0..<file.count).filter { row in
-          file.isUsed(row) && (replaced.isEmpty || !replaced.contains(row))
-            && lines.line(row).map { !$0.isDeleted && $0.hasValidID } ?? false
+      Chunks.map(file.count) { range in
+        file.withLines { lines in
+          range.filter { row in
+            file.isUsed(row) && (replaced.isEmpty || !replaced.contains(row))
+              && lines.line(row).map { !$0.isDeleted && $0.hasValidID } ?? false
+          }
         }
       }
     }
@@ -128,34 +130,50 @@ public struct AlarmListing: Sendable {
 
   /// Returns the alarms with the most urgent first, then by the next occurrence, title and id.
   public func sorted() -> AlarmListing {
-    var keys = [UInt64](repeating: 0, count: count)
-    forEachLine(in: 0..<count) { index, line in
-      if let line {
-        keys[index] = AlarmListing.key(line.state, line.nextTime)
-      } else if let summary = summary(index) {
-        keys[index] = AlarmListing.key(summary.state, summary.next?.at)
+    let keys = Chunks.map(count) { range in
+      var keys: [UInt64] = []
+      keys.reserveCapacity(range.count)
+      forEachLine(in: range) { index, line in
+        let summary = line == nil ? summary(index) : nil
+        let state = line?.state ?? summary?.state ?? .finished
+        keys.append(AlarmListing.key(state, line?.nextTime ?? summary?.next?.at))
       }
+      return keys
     }
-    var order = RadixSort.order(of: keys)
-    withLines { lines in
-      var start = 0
-      while start < order.count {
-        var end = start + 1
-        while end < order.count, keys[order[end]] == keys[order[start]] { end += 1 }
-        if end - start > 1 {
-          let group = order[start..<end].map { titled($0, lines) }
-            .sorted(by: AlarmListing.precedes)
-          for (offset, element) in group.enumerated() { order[start + offset] = element.index }
+    let order = RadixSort.order(of: keys)
+    let sorted = Chunks.map(count) { range in
+      // The alarms of one key belong to the part in which they begin.
+      var start = range.lowerBound
+      while start > 0, start < count, keys[order[start]] == keys[order[start - 1]] { start += 1 }
+      var sorted: [Int] = []
+      sorted.reserveCapacity(range.count)
+      withLines { lines in
+        while start < range.upperBound {
+          var end = start + 1
+          while end < count, keys[order[end]] == keys[order[start]] { end += 1 }
+          append(order[start..<end], to: &sorted, lines)
+          start = end
         }
-        start = end
       }
+      return sorted
     }
-    return AlarmListing(self, members: order.map { members[$0] })
+    return AlarmListing(self, members: sorted.map { members[$0] })
+  }
+
+  /// Appends alarms of one key in the order of their titles and ids.
+  private func append(_ group: ArraySlice<Int>, to sorted: inout [Int], _ lines: AlarmLines?) {
+    if group.count == 1 { return sorted.append(contentsOf: group) }
+    var titled = group.map { title(of: $0, lines) }
+    AlarmListing.setPrefixes(&titled)
+    titled.sort(by: AlarmListing.precedes)
+    for element in titled { sorted.append(element.index) }
   }
 
   /// The title and the id of an alarm, by which alarms of the same time are ordered.
   private struct Titled {
     let index: Int
+    /// Eight bytes of the title as a number, for a fast comparison; 0 if the titles are not in ASCII.
+    var prefix: UInt64 = 0
     /// The title in the memory of the index, if it is there and in ASCII.
     var bytes: UnsafeRawBufferPointer?
     /// The title otherwise.
@@ -166,11 +184,31 @@ public struct AlarmListing: Sendable {
     var identifier: Identifier?
   }
 
+  /// Sets the prefixes to the bytes behind the beginning that all titles share.
+  private static func setPrefixes(_ titled: inout [Titled]) {
+    guard let first = titled.first?.bytes else { return }
+    var shared = first.count
+    for element in titled {
+      guard let bytes = element.bytes else { return }
+      var same = 0
+      while same < min(shared, bytes.count), first[same] == bytes[same] { same += 1 }
+      shared = same
+    }
+    for index in titled.indices {
+      guard let bytes = titled[index].bytes else { continue }
+      var prefix: UInt64 = 0
+      for offset in shared..<(shared + 8) {
+        prefix = prefix << 8 | (offset < bytes.count ? UInt64(bytes[offset]) : 0)
+      }
+      titled[index].prefix = prefix
+    }
+  }
+
   private func withLines(_ body: (AlarmLines?) -> Void) {
     if let file { file.withLines { body($0) } } else { body(nil) }
   }
 
-  private func titled(_ index: Int, _ lines: AlarmLines?) -> Titled {
+  private func title(of index: Int, _ lines: AlarmLines?) -> Titled {
     guard members[index] < rowCount, let line = lines?.line(members[index]) else {
       let summary = summary(index)
       return Titled(index: index, title: summary?.title ?? "", identifier: summary?.id)
@@ -182,6 +220,7 @@ public struct AlarmListing: Sendable {
   }
 
   private static func precedes(_ a: Titled, _ b: Titled) -> Bool {
+    if a.prefix != b.prefix { return a.prefix < b.prefix }
     if let first = a.bytes, let second = b.bytes {
       // The order of texts in ASCII is that of their bytes.
       let order = compare(first, second)
