@@ -4,10 +4,16 @@
 #include <string.h>
 #include <zlib.h>
 
-// inflateInit is a macro, and Swift cannot call macros.
+// inflateInit and deflateInit are macros, and Swift cannot call macros.
+
 static inline int belfry_inflate_begin(z_stream *stream) {
   memset(stream, 0, sizeof *stream);
   return inflateInit(stream);
+}
+
+static inline int belfry_deflate_begin(z_stream *stream, int level) {
+  memset(stream, 0, sizeof *stream);
+  return deflateInit(stream, level);
 }
 
 #endif

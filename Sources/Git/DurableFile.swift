@@ -138,7 +138,7 @@ public enum DurableFile {
   ) throws(FileError) -> (bytes: [UInt8], status: stat)? {
     guard let file = try ReadableFile.open(path) else { return nil }
     guard Int(file.status.st_size) <= limit else { throw FileError("read", path, number: EFBIG) }
-    return (try file.bytes(at: 0, count: Int(file.status.st_size)), file.status)
+    return (try file.bytes(count: Int(file.status.st_size)), file.status)
   }
 
   /// Returns the first line of a small file, without its newline, or nil if the file doesn't exist or cannot be read.
@@ -255,15 +255,20 @@ public enum DurableFile {
   static func fill(
     _ descriptor: Int32, _ bytes: [UInt8], _ path: String
   ) throws(FileError) {
+    let number = bytes.withUnsafeBytes { fill(descriptor, $0) }
+    guard number == 0 else { throw FileError("write", path, number: number) }
+  }
+
+  /// Writes all bytes to a descriptor. Returns the system's error number, or 0.
+  static func fill(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int32 {
     var written = 0
     while written < bytes.count {
-      let count = bytes.withUnsafeBytes {
-        Glibc.write(descriptor, $0.baseAddress! + written, bytes.count - written)
-      }
+      let count = Glibc.write(descriptor, bytes.baseAddress! + written, bytes.count - written)
       if count < 0, errno == EINTR { continue }
-      guard count > 0 else { throw FileError("write", path) }
+      guard count > 0 else { return count < 0 ? errno : EIO }
       written += count
     }
+    return 0
   }
 
   /// Makes a file's content or a folder's entries durable.

@@ -188,16 +188,31 @@ struct LooseObjects: Sendable {
 
   /// Returns the content of an object's file.
   static func deflated(_ kind: Kind, _ bytes: [UInt8]) throws -> [UInt8] {
-    let content = Array("\(kind.rawValue) \(bytes.count)\0".utf8) + bytes
-    var size = compressBound(UInt(content.count))
-    var code = Z_OK
-    let result = [UInt8](unsafeUninitializedCapacity: Int(size)) { output, count in
-      code = compress2(
-        output.baseAddress, &size, content, UInt(content.count),
-        kind == .tree && bytes.count > maxCompressedTree ? Z_NO_COMPRESSION : Z_BEST_SPEED)
-      count = code == Z_OK ? Int(size) : 0
+    let header = Array("\(kind.rawValue) \(bytes.count)\0".utf8)
+    let level =
+      kind == .tree && bytes.count > maxCompressedTree ? Z_NO_COMPRESSION : Z_BEST_SPEED
+    var stream = z_stream()
+    guard belfry_deflate_begin(&stream, level) == Z_OK else {
+      throw FileError("compress", "an object", number: ENOMEM)
     }
-    guard code == Z_OK else { throw FileError("compress", "an object", number: ENOMEM) }
+    defer { deflateEnd(&stream) }
+    let size = Int(deflateBound(&stream, UInt(header.count + bytes.count)))
+    var code = Z_OK
+    let result = [UInt8](unsafeUninitializedCapacity: size) { output, count in
+      stream.next_out = output.baseAddress
+      stream.avail_out = UInt32(size)
+      for (input, flush) in [(header, Z_NO_FLUSH), (bytes, Z_FINISH)] {
+        input.withUnsafeBufferPointer { input in
+          // zlib only reads its input.
+          stream.next_in = UnsafeMutablePointer(mutating: input.baseAddress)
+          stream.avail_in = UInt32(input.count)
+          // The output has room for everything, so one call takes all of the input.
+          code = deflate(&stream, flush)
+        }
+      }
+      count = size - Int(stream.avail_out)
+    }
+    guard code == Z_STREAM_END else { throw FileError("compress", "an object", number: ENOMEM) }
     return result
   }
 }

@@ -63,7 +63,7 @@ public struct ReadableFile: ~Copyable {
   ///   - body: Receives the offset and the bytes of each piece, in any order and on several threads. This is faster than
   ///     another pass over all bytes.
   public func bytes(
-    count: Int, _ body: @Sendable (_ offset: Int, UnsafeRawBufferPointer) -> Void
+    count: Int, _ body: @Sendable (_ offset: Int, UnsafeRawBufferPointer) -> Void = { _, _ in }
   ) throws(FileError) -> [UInt8] {
     let size = ReadableFile.pieceSize
     let pieces = (count + size - 1) / size

@@ -1,5 +1,4 @@
 import CLibgit2
-import Crypto
 import Glibc
 
 extension Repository {
@@ -23,13 +22,10 @@ extension Repository {
     do {
       try replaceIndex(syncing: syncing) { current in
         guard let bytes = try current ?? emptyIndex() else { throw IndexFile.Failure.unsupported }
-        func replaced(_ bytes: [UInt8]) throws -> [UInt8] {
-          try IndexFile.replacing(changes, in: bytes) { Array(Insecure.SHA1.hash(data: $0)) }
-        }
         do {
-          return try replaced(bytes)
+          return try IndexFile.replacing(changes, in: bytes)
         } catch IndexFile.Failure.unsupported where SplitIndex.isSplit(bytes) {
-          return try replaced(try whole(bytes))
+          return try IndexFile.replacing(changes, in: try whole(bytes))
         }
       }
     } catch IndexFile.Failure.unsupported {
@@ -46,8 +42,10 @@ extension Repository {
     else { return }
     do {
       try replaceIndex(syncing: true) { current in
-        let bytes = Array(try whole(current ?? []).dropLast(ObjectID.byteCount))
-        return bytes + Array(Insecure.SHA1.hash(data: bytes))
+        let bytes = try whole(current ?? [])
+        var joined = SplicedFile(from: bytes)
+        joined.append(0..<(bytes.count - ObjectID.byteCount))
+        return joined
       }
     } catch IndexFile.Failure.unsupported {
       // The next reader reports the reason.
@@ -61,9 +59,9 @@ extension Repository {
     }
   }
 
-  /// Replaces the index with the bytes that `change` returns. `change` receives nil if there is no index.
+  /// Replaces the index with the content that `change` returns. `change` receives nil if there is no index.
   private func replaceIndex(
-    syncing: Bool, _ change: ([UInt8]?) throws -> [UInt8]
+    syncing: Bool, _ change: ([UInt8]?) throws -> SplicedFile
   ) throws {
     let path = gitDirectory + "index"
     let scratch = self.scratch + "/new-index"
@@ -73,7 +71,7 @@ extension Repository {
     let placeholder = try lockIndex(lock, scratch: scratch)
     do {
       let next = try change(try DurableFile.read(path)?.bytes)
-      try DurableFile.fill(placeholder.number, next, lock)
+      try next.writeWithChecksum(to: placeholder.number, lock)
       guard !syncing || fsync(placeholder.number) == 0 else { throw FileError("sync", lock) }
       _ = unlink(oldIndex)
       _ = try DurableFile.keep(path, as: oldIndex)

@@ -112,6 +112,34 @@ import Testing
     return IndexFile.Entry(id: try repository.writeBlob(Array(text.utf8)), status: status)
   }
 
+  /// A large index is not copied, and is hashed by a thread of its own.
+  @Test("An update of a large index keeps the other entries")
+  func largeIndex() async throws {
+    let (sandbox, repository) = try await repository()
+    let folder = sandbox.root + "/repository"
+    let blob = try repository.writeBlob(Array("x".utf8))
+    func name(_ number: Int) -> String { "alarms/\(String(repeating: "n", count: 30))\(number)" }
+    var names = (100_000..<130_000).map(name)
+    let list = sandbox.root + "/list"
+    try sandbox.write(names.map { "100644 \(blob)\t\($0)\n" }.joined(), to: list)
+    _ = try await sandbox.run(
+      "/bin/sh", ["-c", "git -C '\(folder)' update-index --index-info < '\(list)'"])
+    let entry = try entry(folder + "/x", "x", repository)
+    let changes: [String: IndexFile.Entry?] = [
+      "a": entry, name(110_000): nil, name(120_000) + "a": entry,
+      name(120_001): entry, "z": entry,
+    ]
+    try repository.updateIndex(changes)
+    names.remove(at: 10_000)
+    let expected = (["a", name(120_000) + "a", "z"] + names).sorted {
+      $0.utf8.lexicographicallyPrecedes($1.utf8)
+    }
+    let files = try await sandbox.git("ls-files", in: folder).out.split(separator: "\n")
+    #expect(files.map(String.init) == expected)
+    // Among others, fsck compares the index with its checksum.
+    #expect(try await sandbox.git("fsck", in: folder).status == 0)
+  }
+
   @Test("An update joins a split index into one file", arguments: [false, true])
   func splitIndex(isExtended: Bool) async throws {
     let (sandbox, repository, folder) = try await files()
