@@ -92,7 +92,9 @@ struct AlarmTable: Sendable {
   ///
   /// - Parameter alarms: the alarms in the order of `AlarmListing.sorted()`.
   func parts(_ alarms: AlarmListing) -> [[UInt8]] {
-    let parts = Chunks.map(alarms.count) { range in [part(alarms, range)] }
+    let parts = Chunks.map(alarms.count, parallelFrom: Chunks.lightWork) { range in
+      [part(alarms, range)]
+    }
     func widest(_ widths: (TextRows) -> [Int]) -> [Int] {
       AlarmTable.columns.indices.map { column in
         parts.map { widths($0.rows)[column] }.max() ?? 0

@@ -40,7 +40,7 @@ struct AlarmIndex {
     var stale: [Identifier] = []
     if let file, let unchanged = scan?.unchanged {
       let now = store.context.now
-      let parts = Chunks.map(file.count) { range in
+      let parts = Chunks.map(file.count, parallelFrom: Chunks.lightWork) { range in
         var part = (stale: [Identifier](), nextChange: Instant.distantFuture)
         for index in range where unchanged.contains(index, in: file) {
           if statusesHold, file.isValid(index, at: now) {
@@ -190,7 +190,7 @@ struct AlarmIndex {
     let replaced = Set(corrected.keys.compactMap { file?.index(of: $0) })
     let others = corrected.values.compactMap { $0 }
     var first = Smallest<Upcoming>(limit)
-    let known = Chunks.map(rows) { range in
+    let known = Chunks.map(rows, parallelFrom: Chunks.lightWork) { range in
       var first = Smallest<Upcoming>(limit)
       for index in range {
         guard let file, let next = file.next(index), file.isUsed(index), !replaced.contains(index)

@@ -21,7 +21,7 @@ public struct AlarmListing: Sendable {
     self.file = file
     self.others = others
     let rows = file.map { file in
-      Chunks.map(file.count) { range in
+      Chunks.map(file.count, parallelFrom: Chunks.lightWork) { range in
         file.withLines { lines in
           range.filter { row in
             file.isUsed(row) && (replaced.isEmpty || !replaced.contains(row))
@@ -60,7 +60,7 @@ public struct AlarmListing: Sendable {
 
   /// The summaries of all alarms.
   public var summaries: [AlarmSummary] {
-    Chunks.map(count) { range in range.compactMap { summary($0) } }
+    Chunks.map(count, parallelFrom: Chunks.lightWork) { range in range.compactMap { summary($0) } }
   }
 
   /// Calls a closure with the number of each alarm in a range, and the fields of its row. They are nil for an alarm
@@ -130,7 +130,7 @@ public struct AlarmListing: Sendable {
 
   /// Returns the alarms with the most urgent first, then by the next occurrence, title and id.
   public func sorted() -> AlarmListing {
-    let keys = Chunks.map(count) { range in
+    let keys = Chunks.map(count, parallelFrom: Chunks.lightWork) { range in
       var keys: [UInt64] = []
       keys.reserveCapacity(range.count)
       forEachLine(in: range) { index, line in
@@ -141,7 +141,7 @@ public struct AlarmListing: Sendable {
       return keys
     }
     let order = RadixSort.order(of: keys)
-    let sorted = Chunks.map(count) { range in
+    let sorted = Chunks.map(count, parallelFrom: Chunks.lightWork) { range in
       // The alarms of one key belong to the part in which they begin.
       var start = range.lowerBound
       while start > 0, start < count, keys[order[start]] == keys[order[start - 1]] { start += 1 }

@@ -3,6 +3,10 @@ import Synchronization
 
 /// Parallel mapping of an index range, on several cores if the range is large enough to benefit.
 public enum Chunks {
+  /// A threshold for work of at most two microseconds per element. For fewer elements, the start of the threads costs
+  /// more than it saves.
+  public static let lightWork = 2048
+
   /// Splits `0..<count` into chunks, maps each of them, and returns the results in order.
   ///
   /// - Parameter threshold: The count below which the caller's thread does all of the work.

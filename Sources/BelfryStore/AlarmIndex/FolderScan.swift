@@ -124,7 +124,7 @@ struct FolderScan: Sendable {
   private static func compareFiles(
     with summaries: AlarmIndexFile, in folder: Int32
   ) -> [FileState] {
-    Chunks.map(summaries.count) { range in
+    Chunks.map(summaries.count, parallelFrom: Chunks.lightWork) { range in
       range.map { index -> FileState in
         summaries.isUsed(index) ? compareFile(of: index, with: summaries, in: folder) : .unused
       }
