@@ -84,7 +84,9 @@ public struct IndexFile: Sendable {
     try skip(&position, &left, in: bytes, to: end, before: nil)
     result.append(copied..<position)
     try appendExtensions(of: bytes, from: position, to: end, changed: sorted.map(\.path), &result)
-    result.header = Array("DIRC".utf8) + big(version) + big(UInt32(total))
+    result.header = Array("DIRC".utf8)
+    append(version, to: &result.header)
+    append(UInt32(total), to: &result.header)
     return result
   }
 
@@ -163,7 +165,7 @@ public struct IndexFile: Sendable {
       UInt32(truncatingIfNeeded: status.st_dev), UInt32(truncatingIfNeeded: status.st_ino),
       0o100644, status.st_uid, status.st_gid, UInt32(truncatingIfNeeded: status.st_size),
     ] {
-      result += big(value)
+      append(value, to: &result)
     }
     result.append(contentsOf: entry.id.bytes)
     let flags = UInt16(min(path.count, 0xFFF))
@@ -192,7 +194,9 @@ public struct IndexFile: Sendable {
         let trees = CachedTrees.invalidating(
           changed, in: bytes[(position + 8)..<(position + 8 + size)])
       {
-        result.append(name + big(UInt32(trees.count)) + trees)
+        var header = Array(name)
+        append(UInt32(trees.count), to: &header)
+        result.append(header + trees)
       }
       position += 8 + size
     }
@@ -202,9 +206,8 @@ public struct IndexFile: Sendable {
     bytes[offset..<(offset + 4)].reduce(0) { $0 << 8 | UInt32($1) }
   }
 
-  /// Returns the bytes of a number, the most significant one first.
-  private static func big(_ value: UInt32) -> [UInt8] {
-    withUnsafeBytes(of: value.bigEndian) { Array($0) }
+  private static func append(_ value: UInt32, to result: inout [UInt8]) {
+    withUnsafeBytes(of: value.bigEndian) { result.append(contentsOf: $0) }
   }
 }
 
