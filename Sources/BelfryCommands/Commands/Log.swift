@@ -40,50 +40,65 @@ struct Log: ParsableCommand {
     let entries = NewestFirst(log)
     if common.json {
       Console.write("[")
-      let isEmpty = write(entries, separatedBy: ",") { "\n" + text.json($0).line }
+      let isEmpty = write(entries, separatedBy: ",") { entry, bytes in
+        bytes.append("\n")
+        bytes.append(text.json(entry).line)
+      }
       return Console.write(isEmpty ? "]\n" : "\n]\n")
     }
     let isWrapped = context.style.width != nil
-    let isEmpty = write(LogLines(entries), separatedBy: "") { entries in
-      let line = text.line(entries)
-      return (isWrapped ? Console.fitted(line) : line) + "\n"
+    let isEmpty = write(LogLines(entries), separatedBy: "") { entries, bytes in
+      if isWrapped {
+        bytes.append(Console.fitted(text.line(entries)))
+      } else {
+        text.append(entries, to: &bytes)
+      }
+      bytes.append("\n")
     }
     if isEmpty { Console.line("No log entries.") }
   }
 
   /// The number of items that are written first, so that `| head` need not wait for years of history.
   private static let firstBatch = 64
-  /// The number of items that are made into text together, on all cores.
+  /// The number of items that are made into text together.
   private static let largestBatch = 4096
 
-  /// Writes the text of up to `count` items while they are read. Returns true if there are none.
+  /// Writes up to `count` items as text, each batch while the next one is read. Returns true if there are none.
   private func write<Items: Sequence>(
     _ items: Items, separatedBy separator: String,
-    _ text: @Sendable (Items.Element) -> String
+    _ append: @Sendable (Items.Element, inout [UInt8]) -> Void
   ) -> Bool where Items.Element: Sendable {
-    var isFirst = true
-    var batch: [Items.Element] = []
-    func flush() {
-      let (items, isFirst) = (batch, isFirst)
-      let parts = Chunks.map(items.count) { range in
+    var rest = items.prefix(count ?? .max).makeIterator()
+    func read(_ size: Int) -> [Items.Element] {
+      var batch: [Items.Element] = []
+      while batch.count < size, let item = rest.next() { batch.append(item) }
+      return batch
+    }
+    func write(_ batch: [Items.Element], isFirst: Bool) {
+      let parts = Chunks.map(batch.count) { range in
         var bytes: [UInt8] = []
         for index in range {
           if index > 0 || !isFirst { bytes.append(separator) }
-          bytes.append(text(items[index]))
+          append(batch[index], &bytes)
         }
         return [bytes]
       }
       for part in parts { Console.write(part) }
     }
-    for item in items.prefix(count ?? .max) {
-      batch.append(item)
-      guard batch.count >= (isFirst ? Log.firstBatch : Log.largestBatch) else { continue }
-      flush()
-      batch = []
+    var batch = read(Log.firstBatch)
+    let isEmpty = batch.isEmpty
+    var isFirst = true
+    while batch.count == (isFirst ? Log.firstBatch : Log.largestBatch) {
+      let (complete, wasFirst) = (batch, isFirst)
+      Chunks.both {
+        write(complete, isFirst: wasFirst)
+      } and: {
+        batch = read(Log.largestBatch)
+      }
       isFirst = false
     }
-    flush()
-    return isFirst && batch.isEmpty
+    write(batch, isFirst: isFirst)
+    return isEmpty
   }
 
   /// Returns the id of the alarm that the argument names. A deleted alarm is found by its log entries.

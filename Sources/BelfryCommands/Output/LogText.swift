@@ -18,30 +18,52 @@ struct LogText {
   ///
   /// - Parameter entries: the reports of several devices about one event, or the entries of one action on several
   ///   alarms or occurrences, the newest first.
-  func line(_ entries: [LogEntry]) -> String {
-    guard let entry = entries.first else { return "" }
-    var text = "\(times.full(entry.at))  \(entry.action.label)"
-    if entry.auto { text += " automatically" }
-    text += ": \(subject(entries))"
-    // The entries of one action can have different facts.
-    if let details = self.text(entry), entries.allSatisfy({ $0.payload == entry.payload }) {
-      text += ", \(Printable.text(details))"
+  func line(_ entries: [LogEntry]) -> String { TimeText.text { append(entries, to: &$0) } }
+
+  /// Appends entries as one line in UTF-8; see `line(_:)`.
+  func append(_ entries: [LogEntry], to bytes: inout [UInt8]) {
+    guard let entry = entries.first else { return }
+    times.appendFull(zones.local.civil(at: entry.at), to: &bytes)
+    bytes.append("  ")
+    bytes.append(entry.action.label)
+    if entry.auto { bytes.append(" automatically") }
+    bytes.append(": ")
+    // Most lines have one entry. The lists of the others take three times as long.
+    if entries.count == 1 {
+      bytes.append(Printable.text(entry.title))
+      if let occurrence = occurrence(entry) { bytes.append(" (\(occurrence))") }
+    } else {
+      bytes.append(subject(entries))
     }
-    if let done = entry.effective { text += ", \(times.at(done))" }
+    // The entries of one action can have different facts.
+    if let details = text(entry), entries.allSatisfy({ $0.payload == entry.payload }) {
+      bytes.append(", ")
+      bytes.append(Printable.text(details))
+    }
+    if let done = entry.effective {
+      bytes.append(", ")
+      bytes.append(times.at(done))
+    }
+    bytes.append("  ")
+    if entries.count == 1 { return bytes.append(device(entry)) }
     var devices: [String] = []
     for entry in entries.reversed() {
-      let name = Printable.text(names[entry.device] ?? entry.device.short)
+      let name = device(entry)
       if !devices.contains(name) { devices.append(name) }
     }
-    return text + "  \(devices.joined(separator: ", "))"
+    bytes.append(devices.joined(separator: ", "))
+  }
+
+  /// Returns the name of an entry's device, made printable.
+  private func device(_ entry: LogEntry) -> String {
+    Printable.text(names[entry.device] ?? entry.device.short)
   }
 
   /// Returns an entry without the alarm and the occurrence: `today 09:00  fired  laptop`.
   func event(_ entry: LogEntry) -> String {
     let details = text(entry).map { ", \(Printable.text($0))" } ?? ""
-    let device = Printable.text(names[entry.device] ?? entry.device.short)
-    return
-      "\(times.relative(entry.at))  \(entry.action.label)\(entry.auto ? " automatically" : "")\(details)  \(device)"
+    let action = "\(entry.action.label)\(entry.auto ? " automatically" : "")"
+    return "\(times.relative(entry.at))  \(action)\(details)  \(device(entry))"
   }
 
   /// The maximum number of alarms and occurrences that a line names.
@@ -52,10 +74,7 @@ struct LogText {
     // The oldest entry is the first of an action.
     var items: [(alarm: Identifier, title: String, occurrences: [String])] = []
     for entry in entries.reversed() {
-      let occurrence = entry.occurrence.map { civil in
-        civil.date == zones.local.civil(at: entry.at).date
-          ? times.time(civil.time) : times.full(civil)
-      }
+      let occurrence = occurrence(entry)
       if let index = items.firstIndex(where: { $0.alarm == entry.alarm }) {
         guard let occurrence, !items[index].occurrences.contains(occurrence) else { continue }
         items[index].occurrences.append(occurrence)
@@ -68,6 +87,14 @@ struct LogText {
         item.occurrences.isEmpty
           ? item.title : "\(item.title) (\(list(item.occurrences, separator: "; ")))"
       })
+  }
+
+  /// Returns the time of an entry's occurrence, with the date if it is not that of the entry.
+  private func occurrence(_ entry: LogEntry) -> String? {
+    entry.occurrence.map { civil in
+      civil.date == zones.local.civil(at: entry.at).date
+        ? times.time(civil.time) : times.full(civil)
+    }
   }
 
   /// Returns `a, b, c and 3 more`.

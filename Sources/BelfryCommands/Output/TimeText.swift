@@ -56,14 +56,25 @@ struct TimeText: Sendable {
   // MARK: Dates
 
   /// Returns a date with its weekday and year: `Mon 23 Nov 2026`.
-  func date(_ date: CivilDate) -> String {
-    let weekday = TimeText.name(date.weekday)
+  func date(_ date: CivilDate) -> String { TimeText.text { append(date, to: &$0) } }
+
+  private func append(_ date: CivilDate, to bytes: inout [UInt8]) {
+    bytes.append(TimeText.name(date.weekday))
     let (year, month, day) = date.components
-    let name = CivilDate.monthNames[month - 1]
-    return switch format.order {
-    case .dayMonthYear: "\(weekday) \(day) \(name) \(TimeText.fourDigits(year))"
-    case .monthDayYear: "\(weekday), \(name) \(day), \(TimeText.fourDigits(year))"
-    case .yearMonthDay: "\(weekday) \(date)"
+    switch format.order {
+    case .dayMonthYear:
+      bytes.append(" ")
+      append(day: day, ofMonth: month, to: &bytes)
+      bytes.append(" ")
+      bytes.append(TimeText.fourDigits(year))
+    case .monthDayYear:
+      bytes.append(", ")
+      append(day: day, ofMonth: month, to: &bytes)
+      bytes.append(", ")
+      bytes.append(TimeText.fourDigits(year))
+    case .yearMonthDay:
+      bytes.append(" ")
+      bytes.append("\(date)")
     }
   }
 
@@ -104,7 +115,8 @@ struct TimeText: Sendable {
   }
 
   private static func fourDigits(_ year: Int) -> String {
-    String(repeating: "0", count: max(0, 4 - "\(year)".count)) + "\(year)"
+    let digits = "\(year)"
+    return String(repeating: "0", count: max(0, 4 - digits.utf8.count)) + digits
   }
 
   /// The abbreviated names of the weekdays, from Monday on.
@@ -124,7 +136,14 @@ struct TimeText: Sendable {
   // MARK: Dates with times
 
   /// Returns a date and a time: `Mon 23 Nov 2026, 09:00`.
-  func full(_ civil: CivilDateTime) -> String { "\(date(civil.date)), \(time(civil.time))" }
+  func full(_ civil: CivilDateTime) -> String { TimeText.text { appendFull(civil, to: &$0) } }
+
+  /// Appends a date and a time in UTF-8; see `full(_:)`.
+  func appendFull(_ civil: CivilDateTime, to bytes: inout [UInt8]) {
+    append(civil.date, to: &bytes)
+    bytes.append(", ")
+    append(civil.time, to: &bytes)
+  }
 
   /// Returns an occurrence. If its zone is not this device's, the zone and the time on this device's wall clock follow:
   /// `Mon 30 Nov 2026, 10:00 Europe/Berlin (04:00 here)`.

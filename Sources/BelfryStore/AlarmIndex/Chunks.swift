@@ -25,4 +25,17 @@ public enum Chunks {
     let found = parts.withLock { $0 }
     return (0..<chunks).flatMap { found[$0] ?? [] }
   }
+
+  /// Runs two closures, on two cores if a second one is free, and returns when both have ended.
+  ///
+  /// The closures must not share mutable state.
+  public static func both(_ first: () -> Void, and second: () -> Void) {
+    withoutActuallyEscaping(first) { first in
+      withoutActuallyEscaping(second) { second in
+        // Sound: each closure runs once, on one thread, while the caller waits.
+        nonisolated(unsafe) let (first, second) = (first, second)
+        DispatchQueue.concurrentPerform(iterations: 2) { $0 == 0 ? first() : second() }
+      }
+    }
+  }
 }

@@ -7,16 +7,18 @@ import Glibc
 /// A day comes from the index if its folder and each of its files have the signature that they had when the index was
 /// written. All others are read, so an index that is old or missing costs time only.
 final class LogReader {
-  private let store: Store
+  fileprivate let store: Store
   private let report: (String, RecordError) -> Void
   private let alarm: Identifier?
-  /// The number of days that were read.
-  private var count = 0
   /// The index and the number of the alarm in it; the index is nil if it is missing, the number if it is not needed.
   private var index: (file: LogIndexFile?, alarm: Int?)?
 
   /// The number of days that are read from their files before the index is opened, as few commands need more.
-  private static let directDays = 8
+  fileprivate static let directDays = 8
+  /// The maximum number of days that are taken from the index together.
+  fileprivate static let largestBatch = 256
+  /// The number of days from which on they are taken on all cores.
+  private static let parallelDays = 32
 
   /// - Parameters:
   ///   - alarm: The alarm whose entries are returned; nil for all alarms.
@@ -46,12 +48,15 @@ final class LogReader {
     DurableFile.names(in: folder).filter { !$0.hasPrefix(".") }.sorted(by: >)
   }
 
-  /// Returns the entries of a day, newest first. They are read lazily.
-  func entries(of day: String) -> some Sequence<LogEntry> {
-    count += 1
-    let known = count > LogReader.directDays ? indexed(day) : nil
+  /// Returns the entries of all days, newest first. They are read while the result is iterated.
+  func entries() -> some Sequence<LogEntry> { LogEntries(self) }
+
+  /// Returns the entries of a day, newest first. Files are read lazily.
+  ///
+  /// - Parameter known: The entries from the index; nil to read the files.
+  fileprivate func entries(of day: String, known: [LogEntry]?) -> DayEntries {
     let names = known == nil ? LogReader.names("\(store.path)/log/\(day)") : []
-    return LazyEntries(known: known ?? [], names: names) { [self] name in
+    return DayEntries(known: known ?? [], names: names) { [self] name in
       read("log/\(day)/\(name)")?.entry
     }
   }
@@ -74,10 +79,21 @@ final class LogReader {
     return nil
   }
 
-  /// Returns the entries of a day from the index, or nil if the index doesn't have it as it is now.
-  private func indexed(_ day: String) -> [LogEntry]? {
+  /// Returns the entries of several days from the index, for each day nil if the index doesn't have it as it is now.
+  fileprivate func indexed(_ days: [String]) -> [[LogEntry]?] {
     let (file, number) = index ?? open()
-    guard let file, let rows = unchangedRows(of: day, in: file) else { return nil }
+    guard let file else { return days.map { _ in nil } }
+    let (path, alarm) = (store.path, alarm)
+    // One day has about twenty entries.
+    return Chunks.map(days.count, parallelFrom: LogReader.parallelDays) { range in
+      range.map { LogReader.indexed(days[$0], in: file, path, of: alarm, number) }
+    }
+  }
+
+  private static func indexed(
+    _ day: String, in file: LogIndexFile, _ store: String, of alarm: Identifier?, _ number: Int?
+  ) -> [LogEntry]? {
+    guard let rows = unchangedRows(of: day, in: file, store) else { return nil }
     var entries: [LogEntry] = []
     if alarm == nil { entries.reserveCapacity(rows.count) }
     for row in rows {
@@ -96,9 +112,11 @@ final class LogReader {
   }
 
   /// Returns the rows of a day whose folder and files are as they were when the index was written, or nil.
-  func unchangedRows(of day: String, in file: LogIndexFile) -> Range<Int>? {
+  static func unchangedRows(
+    of day: String, in file: LogIndexFile, _ store: String
+  ) -> Range<Int>? {
     guard let known = file.days[day] else { return nil }
-    let folder = Glibc.open("\(store.path)/log/\(day)", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    let folder = Glibc.open("\(store)/log/\(day)", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard folder >= 0 else { return nil }
     defer { close(folder) }
     var status = stat()
@@ -115,8 +133,41 @@ final class LogReader {
   }
 }
 
-/// The entries of a day: those that are known, then those whose files are read.
-private struct LazyEntries: Sequence, IteratorProtocol {
+/// The entries of the days of a log: the first days from their files, the others in growing batches from the index.
+private struct LogEntries: Sequence, IteratorProtocol {
+  private let reader: LogReader
+  private var days: AnyIterator<String>
+  /// The number of days that were taken.
+  private var count = 0
+  /// The days of the batch, with their entries in the index.
+  private var batch: ArraySlice<(day: String, known: [LogEntry]?)> = []
+  private var day: DayEntries?
+
+  init(_ reader: LogReader) {
+    self.reader = reader
+    days = AnyIterator(LogReader.days(reader.store).makeIterator())
+  }
+
+  mutating func next() -> LogEntry? {
+    while true {
+      if let entry = day?.next() { return entry }
+      if batch.isEmpty { readBatch() }
+      guard let next = batch.popFirst() else { return nil }
+      day = reader.entries(of: next.day, known: next.known)
+    }
+  }
+
+  private mutating func readBatch() {
+    let isDirect = count < LogReader.directDays
+    let names = Array(days.prefix(isDirect ? 1 : Swift.min(count, LogReader.largestBatch)))
+    count += names.count
+    let known = isDirect ? [nil] : reader.indexed(names)
+    batch = zip(names, known).map { (day: $0, known: $1) }[...]
+  }
+}
+
+/// The entries of a day: those that are known, or those whose files are read.
+private struct DayEntries: IteratorProtocol {
   private var known: ArraySlice<LogEntry>
   private var names: ArraySlice<String>
   private let read: (String) -> LogEntry?
@@ -162,7 +213,7 @@ struct LogIndex: StorePart {
       var status = stat()
       let folder = "\(path)/log/\(day)"
       guard stat(folder, &status) == 0 else { continue }
-      if let known, let range = reader.unchangedRows(of: day, in: known) {
+      if let known, let range = LogReader.unchangedRows(of: day, in: known, path) {
         let rows = range.compactMap { row in
           known.entry(row).map { LogIndexFile.Row(entry: $0, signature: known.signature(row)) }
         }

@@ -15,8 +15,7 @@ public struct StoreHistory: StorePart {
     of alarm: Identifier? = nil,
     report: @escaping (String, RecordError) -> Void = { _, _ in }
   ) -> some Sequence<LogEntry> {
-    let reader = LogReader(store, of: alarm, report: report)
-    return LogReader.days(store).lazy.flatMap { reader.entries(of: $0) }
+    LogReader(store, of: alarm, report: report).entries()
   }
 }
 
