@@ -1,8 +1,8 @@
 // The interface for custom executors is not stable yet. Other compilers use Swift's default executor, Dispatch.
 #if compiler(>=6.3) && compiler(<6.4)
   @_spi(ExperimentalCustomExecutors) @_spi(ExperimentalScheduling) import _Concurrency
+  import BelfryScheduler
   import BelfryStore
-  import CLinux
   import Glibc
   import Synchronization
 
@@ -21,7 +21,6 @@
     }
     private let state = Mutex(State())
     private let available = Semaphore()
-    private let timer = JobTimer()
     private let limit: Int
 
     /// - Parameter limit: the maximum number of threads.
@@ -70,7 +69,7 @@
 
     private func add(_ job: UnownedJob, after delay: Duration) {
       if delay <= .zero { return add(job) }
-      timer.add(job, after: delay) { [self] job in add(job) }
+      TimerThread.shared.run(after: delay) { [self] in add(job) }
     }
 
     // MARK: Running
@@ -114,99 +113,5 @@
 
     /// Makes this pool the executor of all tasks. Call it before the first task starts.
     static func install() { _createExecutors(factory: Factory.self) }
-  }
-
-  /// A timer for delayed jobs, with one thread that sleeps until the first of them is due.
-  private final class JobTimer: Sendable {
-    private struct Entry {
-      /// The time on the monotonic clock, in nanoseconds.
-      let due: Int64
-      let job: UnownedJob
-    }
-    private struct State {
-      /// The waiting jobs, in descending order of their time.
-      var entries: [Entry] = []
-      var isRunning = false
-    }
-    private let state = Mutex(State())
-    private let changed = Semaphore()
-
-    func add(
-      _ job: UnownedJob, after delay: Duration, _ resume: @escaping @Sendable (UnownedJob) -> Void
-    ) {
-      let (seconds, attoseconds) = delay.components
-      // Limited to more than the lifetime of a process, so that it cannot overflow.
-      let length = min(seconds, 1 << 32) * 1_000_000_000 + attoseconds / 1_000_000_000
-      let due = JobTimer.now + length
-      let (isFirst, starts) = state.withLock { state in
-        var (low, high) = (0, state.entries.count)
-        while low < high {
-          let middle = (low + high) / 2
-          if state.entries[middle].due > due { low = middle + 1 } else { high = middle }
-        }
-        state.entries.insert(Entry(due: due, job: job), at: low)
-        defer { state.isRunning = true }
-        return (low == state.entries.count - 1, !state.isRunning)
-      }
-      if starts {
-        guard BackgroundThread.tryStart({ [self] in run(resume) }) else {
-          fatalError("no thread can be started: \(String(cString: strerror(EAGAIN)))")
-        }
-      } else if isFirst {
-        changed.signal()
-      }
-    }
-
-    private static var now: Int64 {
-      var time = timespec()
-      clock_gettime(CLOCK_MONOTONIC, &time)
-      return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-    }
-
-    private func run(_ resume: @Sendable (UnownedJob) -> Void) {
-      while true {
-        let now = JobTimer.now
-        var due: [UnownedJob] = []
-        let next: Int64? = state.withLock { state in
-          while let last = state.entries.last, last.due <= now {
-            due.append(last.job)
-            state.entries.removeLast()
-          }
-          return state.entries.last?.due
-        }
-        for job in due { resume(job) }
-        if let next { changed.wait(nanoseconds: next - now) } else { changed.wait() }
-      }
-    }
-  }
-
-  /// A counting semaphore.
-  // Sound: the pointer never changes, any thread may call `sem_post` and `sem_wait` on the semaphore, and `deinit` runs
-  // after the last use.
-  private final class Semaphore: @unchecked Sendable {
-    private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
-
-    init() { sem_init(semaphore, 0, 0) }
-
-    deinit {
-      sem_destroy(semaphore)
-      semaphore.deallocate()
-    }
-
-    func signal() { sem_post(semaphore) }
-
-    func wait() { while sem_wait(semaphore) != 0, errno == EINTR {} }
-
-    /// Waits for a signal or a timeout.
-    func wait(nanoseconds: Int64) {
-      guard nanoseconds > 0 else { return }
-      // The monotonic clock, as changes of the wall clock must not affect the timeout.
-      var limit = timespec()
-      clock_gettime(CLOCK_MONOTONIC, &limit)
-      let end = Int64(limit.tv_nsec) + nanoseconds
-      limit.tv_sec += Int(end / 1_000_000_000)
-      limit.tv_nsec = Int(end % 1_000_000_000)
-      while sem_clockwait(semaphore, CLOCK_MONOTONIC, &limit) != 0, errno == EINTR {}
-    }
   }
 #endif

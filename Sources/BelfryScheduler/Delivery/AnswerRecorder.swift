@@ -69,7 +69,7 @@ public struct AnswerRecorder: Sendable {
       if attempt > 0 {
         let delay = AnswerRecorder.backOff[min(attempt, AnswerRecorder.backOff.count) - 1]
         do {
-          try await Task.sleep(for: .seconds(delay))
+          try await TimerThread.sleep(for: .seconds(delay))
         } catch {
           return reason
         }

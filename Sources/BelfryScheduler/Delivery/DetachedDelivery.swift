@@ -19,7 +19,7 @@ public final class DetachedDelivery: NotificationDelivery {
   /// A group without an outcome.
   private struct Waiting {
     let continuation: CheckedContinuation<DeliveryOutcome, Never>
-    let timer: Task<Void, Never>
+    let timer: TimerThread.Timer
   }
   private struct State {
     /// The pipe to the helper; nil before it starts.
@@ -59,9 +59,8 @@ public final class DetachedDelivery: NotificationDelivery {
         guard let input = state.input, state.failure == nil else { return state.failure ?? "" }
         state.lastNumber += 1
         let number = state.lastNumber
-        let timer = Task.detached { [timeout] in
-          do { try await Task.sleep(for: .seconds(timeout)) } catch { return }
-          self.finish(number, .undelivered(["the delivery helper timed out after \(timeout) s"]))
+        let timer = TimerThread.shared.run(after: .seconds(timeout)) { [self, timeout] in
+          finish(number, .undelivered(["the delivery helper timed out after \(timeout) s"]))
         }
         state.waiting[number] = Waiting(continuation: continuation, timer: timer)
         input.send(
@@ -77,7 +76,7 @@ public final class DetachedDelivery: NotificationDelivery {
 
   private func finish(_ number: Int, _ outcome: DeliveryOutcome) {
     guard let waiting = state.withLock({ $0.waiting.removeValue(forKey: number) }) else { return }
-    waiting.timer.cancel()
+    TimerThread.shared.cancel(waiting.timer)
     waiting.continuation.resume(returning: outcome)
   }
 

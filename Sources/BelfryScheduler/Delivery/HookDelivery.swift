@@ -231,14 +231,14 @@ private struct HookRun: Sendable {
       }
     }
     guard let task else { return .withdrawn }
-    let limit = Task { [timeout = delivery.timeout] in
-      try await Task.sleep(for: .seconds(timeout))
+    let timeout = delivery.timeout
+    let limit = TimerThread.shared.run(after: .seconds(timeout)) {
       if first.set(.undelivered(["\(path): timed out after \(timeout) s"])) {
         task.cancel()
       }
     }
     let outcome = await first.outcome
-    limit.cancel()
+    TimerThread.shared.cancel(limit)
     // The other channels must not ring until the answer is recorded.
     if case .delivered(.some) = outcome { active.withdraw() }
     return outcome

@@ -2,11 +2,23 @@ import Synchronization
 
 /// A limiter that runs one operation at a time, with a pause in between. Waiting is limited by a timeout.
 final class RateLimiter: Sendable {
+  private struct Waiting {
+    let number: Int
+    let continuation: CheckedContinuation<Bool, Never>
+    /// The timer that ends the waiting.
+    let timer: TimerThread.Timer
+
+    /// Ends the waiting.
+    func resume(admitted: Bool) {
+      TimerThread.shared.cancel(timer)
+      continuation.resume(returning: admitted)
+    }
+  }
   private struct State {
     /// True while an operation or the pause after it runs.
     var isBusy = false
     /// The waiting operations, in order.
-    var waiting: [(number: Int, continuation: CheckedContinuation<Bool, Never>)] = []
+    var waiting: [Waiting] = []
     /// The number of the last operation.
     var last = 0
   }
@@ -30,10 +42,7 @@ final class RateLimiter: Sendable {
   func run<Result: Sendable>(_ body: @Sendable () async -> Result) async -> Result? {
     guard await enter() else { return nil }
     let result = await body()
-    Task.detached { [self] in
-      do { try await Task.sleep(for: spacing) } catch {}
-      leave()
-    }
+    TimerThread.shared.run(after: spacing) { [self] in leave() }
     return result
   }
 
@@ -52,25 +61,23 @@ final class RateLimiter: Sendable {
             state.isBusy = true
             return true
           }
-          state.waiting.append((number, continuation))
+          let timer = TimerThread.shared.run(after: timeout) { [self] in
+            remove(number)?.resume(admitted: true)
+          }
+          state.waiting.append(Waiting(number: number, continuation: continuation, timer: timer))
           return nil
         }
-        if let isAdmitted { return continuation.resume(returning: isAdmitted) }
-        Task.detached { [self, timeout] in
-          do { try await Task.sleep(for: timeout) } catch { return }
-          remove(number)?.resume(returning: true)
-        }
+        if let isAdmitted { continuation.resume(returning: isAdmitted) }
       }
     } onCancel: {
-      remove(number)?.resume(returning: false)
+      remove(number)?.resume(admitted: false)
     }
   }
 
   /// Removes and returns a waiting operation; nil if it no longer waits.
-  private func remove(_ number: Int) -> CheckedContinuation<Bool, Never>? {
+  private func remove(_ number: Int) -> Waiting? {
     state.withLock { state in
-      state.waiting.firstIndex { $0.number == number }
-        .map { state.waiting.remove(at: $0).continuation }
+      state.waiting.firstIndex { $0.number == number }.map { state.waiting.remove(at: $0) }
     }
   }
 
@@ -79,10 +86,10 @@ final class RateLimiter: Sendable {
     let next = state.withLock { state in
       if state.waiting.isEmpty {
         state.isBusy = false
-        return CheckedContinuation<Bool, Never>?.none
+        return Waiting?.none
       }
-      return state.waiting.removeFirst().continuation
+      return state.waiting.removeFirst()
     }
-    next?.resume(returning: true)
+    next?.resume(admitted: true)
   }
 }

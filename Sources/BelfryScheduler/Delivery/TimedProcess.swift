@@ -47,7 +47,7 @@ public enum TimedProcess {
       }
       group.addTask {
         do {
-          try await Task.sleep(for: .seconds(seconds))
+          try await TimerThread.sleep(for: .seconds(seconds))
           return .timedOut
         } catch {
           return nil

@@ -35,7 +35,7 @@ struct RemoteWatch: Sendable {
       report(.lost)
       let seconds = (ContinuousClock.now - began).components.seconds
       // Cancellation ends the loop.
-      try? await Task.sleep(for: .seconds(backOff.next(after: end, lasting: seconds)))
+      try? await TimerThread.sleep(for: .seconds(backOff.next(after: end, lasting: seconds)))
     }
   }
 
