@@ -8,7 +8,7 @@ import Synchronization
 /// A canceled timer is gone at once, while `Task.sleep` wakes the process at the end of its time even after a
 /// cancellation. Waiting needs no file descriptor.
 public final class TimerThread: Sendable {
-  /// A timer that has not fired yet.
+  /// A timer of this thread.
   public struct Timer: Hashable, Sendable {
     fileprivate let number: Int
   }
@@ -71,15 +71,16 @@ public final class TimerThread: Sendable {
     return timer
   }
 
-  /// Cancels a timer. Has no effect if it has fired.
+  /// Cancels a timer. Has no effect if it has fired. If it fires at this moment, its action can run after the return.
   public func cancel(_ timer: Timer) {
-    let wasFirst = state.withLock { state in
-      guard let index = state.entries.lastIndex(where: { $0.timer == timer }) else { return false }
-      state.entries.remove(at: index)
-      return index == state.entries.count
+    // Its action is released without the lock, because that can run any code.
+    let canceled: (entry: Entry, wasFirst: Bool)? = state.withLock { state in
+      guard let index = state.entries.lastIndex(where: { $0.timer == timer }) else { return nil }
+      let entry = state.entries.remove(at: index)
+      return (entry, index == state.entries.count)
     }
     // Otherwise the thread would wake at the time of this timer.
-    if wasFirst { changed.signal() }
+    if let canceled, canceled.wasFirst { changed.signal() }
   }
 
   /// Suspends the current task, or throws `CancellationError` as soon as it is canceled.
@@ -128,18 +129,25 @@ public final class TimerThread: Sendable {
 
   private func loop() {
     while true {
-      let now = TimerThread.now
-      var due: [@Sendable () -> Void] = []
-      let next: Int64? = state.withLock { state in
-        while let last = state.entries.last, last.due <= now {
-          due.append(last.action)
-          state.entries.removeLast()
-        }
-        return state.entries.last?.due
+      if let next = runDueActions() {
+        changed.wait(nanoseconds: next - TimerThread.now)
+      } else {
+        changed.wait()
       }
-      for action in due { action() }
-      if let next { changed.wait(nanoseconds: next - now) } else { changed.wait() }
     }
+  }
+
+  /// Runs the actions that are due. Returns the time of the next one, or nil if there is none.
+  private func runDueActions() -> Int64? {
+    let now = TimerThread.now
+    let (due, next) = state.withLock { state in
+      let end = (state.entries.lastIndex { $0.due > now } ?? -1) + 1
+      let due = state.entries[end...].reversed().map(\.action)
+      state.entries.removeSubrange(end...)
+      return (due, state.entries.last?.due)
+    }
+    for action in due { action() }
+    return next
   }
 
   private static func nanoseconds(_ duration: Duration) -> Int64 {

@@ -8,7 +8,7 @@ import Testing
 
 /// The index of the log, which must never show anything else than the log's files.
 @Suite struct LogIndexTests {
-  /// The number of days of the log, so many that the last ones are read from the index on all cores.
+  /// The number of days of the log, so many that some are read from the index on all cores.
   private static let days = 150
 
   /// A store with entries of many days, some of which have all values.

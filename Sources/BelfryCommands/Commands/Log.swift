@@ -33,21 +33,26 @@ struct Log: ParsableCommand {
     let store = try context.open(.reading)
     let wanted = try alarm.map { try identifier($0, context, store) }
     let text = LogText(names: store.deviceNames(), times: context.times)
+    // Entries are read while lines are written, which a warning must not interrupt.
+    var warnings: [String] = []
     let log = store.history.log(of: wanted) { path, error in
-      CommandDiagnostic.warn(
-        "\(Printable.text(path)) is not valid: \(Printable.text(error.text)).")
+      warnings.append("\(Printable.text(path)) is not valid: \(Printable.text(error.text)).")
+    }
+    func warn() {
+      for warning in warnings { CommandDiagnostic.warn(warning) }
+      warnings = []
     }
     let entries = NewestFirst(log)
     if common.json {
       Console.write("[")
-      let isEmpty = write(entries, separatedBy: ",") { entry, bytes in
+      let isEmpty = write(entries, separatedBy: ",", warn) { entry, bytes in
         bytes.append("\n")
         bytes.append(text.json(entry).line)
       }
       return Console.write(isEmpty ? "]\n" : "\n]\n")
     }
     let isWrapped = context.style.width != nil
-    let isEmpty = write(LogLines(entries), separatedBy: "") { entries, bytes in
+    let isEmpty = write(LogLines(entries), separatedBy: "", warn) { entries, bytes in
       if isWrapped {
         bytes.append(Console.fitted(text.line(entries)))
       } else {
@@ -64,8 +69,10 @@ struct Log: ParsableCommand {
   private static let largestBatch = 4096
 
   /// Writes up to `count` items as text, each batch while the next one is read. Returns true if there are none.
+  ///
+  /// - Parameter warn: Called before each batch is written, while nothing else is.
   private func write<Items: Sequence>(
-    _ items: Items, separatedBy separator: String,
+    _ items: Items, separatedBy separator: String, _ warn: () -> Void,
     _ append: @Sendable (Items.Element, inout [UInt8]) -> Void
   ) -> Bool where Items.Element: Sendable {
     var rest = items.prefix(count ?? .max).makeIterator()
@@ -86,6 +93,7 @@ struct Log: ParsableCommand {
       for part in parts { Console.write(part) }
     }
     var batch = read(Log.firstBatch)
+    warn()
     let isEmpty = batch.isEmpty
     var isFirst = true
     while batch.count == (isFirst ? Log.firstBatch : Log.largestBatch) {
@@ -95,6 +103,7 @@ struct Log: ParsableCommand {
       } and: {
         batch = read(Log.largestBatch)
       }
+      warn()
       isFirst = false
     }
     write(batch, isFirst: isFirst)

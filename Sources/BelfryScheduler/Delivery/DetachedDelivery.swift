@@ -54,23 +54,27 @@ public final class DetachedDelivery: NotificationDelivery {
   /// Delivers through the helper, and returns the outcome that it reports.
   public func deliver(_ group: DeliveryGroup, snooze: Int64) async -> DeliveryOutcome {
     await withCheckedContinuation { continuation in
-      let reason: String? = state.withLock { state in
+      let request: (input: PipeWriter, number: Int)? = state.withLock { state in
         if state.input == nil, state.failure == nil { start(&state) }
-        guard let input = state.input, state.failure == nil else { return state.failure ?? "" }
+        guard let input = state.input, state.failure == nil else { return nil }
         state.lastNumber += 1
         let number = state.lastNumber
         let timer = TimerThread.shared.run(after: .seconds(timeout)) { [self, timeout] in
           finish(number, .undelivered(["the delivery helper timed out after \(timeout) s"]))
         }
         state.waiting[number] = Waiting(continuation: continuation, timer: timer)
-        input.send(
-          JSON.object([
-            "number": .integer(Int64(number)), "snooze": .integer(snooze),
-            "deliveries": .array(group.deliveries.map(\.json)),
-          ]).line)
-        return nil
+        return (input, number)
       }
-      if let reason { continuation.resume(returning: .undelivered([reason])) }
+      guard let (input, number) = request else {
+        let reason = state.withLock { $0.failure } ?? ""
+        return continuation.resume(returning: .undelivered([reason]))
+      }
+      // Without the lock, which the timer thread needs: a full pipe can block here if no thread is left.
+      input.send(
+        JSON.object([
+          "number": .integer(Int64(number)), "snooze": .integer(snooze),
+          "deliveries": .array(group.deliveries.map(\.json)),
+        ]).line)
     }
   }
 

@@ -1,7 +1,7 @@
 import Dispatch
 import Synchronization
 
-/// Parallel mapping of an index range, on several cores if the range is large enough to benefit.
+/// Work on several cores: the mapping of an index range if it is large enough to benefit, or two closures.
 public enum Chunks {
   /// A threshold for work of at most two microseconds per element. For fewer elements, the start of the threads costs
   /// more than it saves.

@@ -49,7 +49,7 @@ final class LogReader {
   }
 
   /// Returns the entries of all days, newest first. They are read while the result is iterated.
-  func entries() -> some Sequence<LogEntry> { LogEntries(self) }
+  func entries() -> some Sequence<LogEntry> { LogEntries(reader: self) }
 
   /// Returns the entries of a day, newest first. Files are read lazily.
   ///
@@ -134,7 +134,13 @@ final class LogReader {
 }
 
 /// The entries of the days of a log: the first days from their files, the others in growing batches from the index.
-private struct LogEntries: Sequence, IteratorProtocol {
+private struct LogEntries: Sequence {
+  let reader: LogReader
+
+  func makeIterator() -> LogEntryIterator { LogEntryIterator(reader) }
+}
+
+private struct LogEntryIterator: IteratorProtocol {
   private let reader: LogReader
   private var days: AnyIterator<String>
   /// The number of days that were taken.
@@ -160,6 +166,7 @@ private struct LogEntries: Sequence, IteratorProtocol {
   private mutating func readBatch() {
     let isDirect = count < LogReader.directDays
     let names = Array(days.prefix(isDirect ? 1 : Swift.min(count, LogReader.largestBatch)))
+    if names.isEmpty { return }
     count += names.count
     let known = isDirect ? [nil] : reader.indexed(names)
     batch = zip(names, known).map { (day: $0, known: $1) }[...]
