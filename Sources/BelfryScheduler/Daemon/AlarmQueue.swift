@@ -27,8 +27,6 @@ struct AlarmQueue {
     var bytes: [UInt8]
     /// The signature of the record's file; nil without a file.
     var signature: FileSignature?
-    /// The time of the next evaluation; nil for never.
-    var wake: Instant?
     var urgency = SyncUrgency.quiet
     /// The state at the last evaluation; nil before the first one.
     var state: AlarmStatus.State?
@@ -44,7 +42,32 @@ struct AlarmQueue {
     var next: Timeline.Occurrence?
   }
 
+  /// The number of alarms with each property that concerns the whole store. They are counted as alarms change: a firing
+  /// must not wait until thousands of entries are copied.
+  private struct Totals {
+    /// By the raw value of the urgency. Alarms without urgency are not counted.
+    var urgencies = [Int](repeating: 0, count: SyncUrgency.cascading.rawValue + 1)
+    var heartbeats = 0
+    var partners = 0
+
+    /// Counts an entry, or with -1, counts it no longer.
+    mutating func add(_ entry: Entry?, _ count: Int = 1) {
+      guard let entry else { return }
+      if entry.urgency != .quiet { urgencies[entry.urgency.rawValue] += count }
+      if entry.hasCascade || entry.namesDevices { heartbeats += count }
+      if entry.isFromPartner { partners += count }
+    }
+
+    var urgency: SyncUrgency {
+      urgencies.lastIndex { $0 > 0 }.flatMap { SyncUrgency(rawValue: $0) } ?? .quiet
+    }
+  }
+
   private var entries: [Identifier: Entry] = [:]
+  /// The time of the next evaluation of each alarm that has one. It is apart from the entries, so that a search copies
+  /// nothing else.
+  private var wakes: [Identifier: Instant] = [:]
+  private var totals = Totals()
   private(set) var settings = Settings()
   /// The working days and holidays at the last check.
   private var calendar = WorkCalendar.standard
@@ -56,21 +79,19 @@ struct AlarmQueue {
 
   /// The time of the next evaluation of any alarm; nil for never.
   ///
-  /// This property and the next ones are computed by `evaluate`, because the daemon reads them after every event.
+  /// It is computed by `evaluate`, because the daemon reads it after every event.
   private(set) var nextWake: Instant?
   /// The highest urgency of any alarm.
-  private(set) var urgency = SyncUrgency.quiet
+  var urgency: SyncUrgency { totals.urgency }
   /// True if any alarm was set by a partner.
-  private(set) var hasPartners = false
+  var hasPartners: Bool { totals.partners > 0 }
   /// True if this device has to send heartbeats.
-  private(set) var needsHeartbeats = false
+  var needsHeartbeats: Bool { totals.heartbeats > 0 }
 
   /// Returns the alarms that have to be evaluated at a moment.
   func due(at now: Instant) -> [Identifier] {
     guard let nextWake, nextWake <= now else { return [] }
-    return entries.compactMap { id, entry in
-      entry.wake.map { $0 <= now } == true ? id : nil
-    }.sorted()
+    return wakes.filter { $0.value <= now }.keys.sorted()
   }
 
   /// Returns an alarm; nil if it is unknown.
@@ -121,6 +142,8 @@ struct AlarmQueue {
       entries[id]?.signature = record.signature
       return false
     }
+    totals.add(entries[id], -1)
+    wakes[id] = nil
     entries[id] = Entry(
       bytes: bytes, signature: record.signature, state: entries[id]?.state)
     return true
@@ -149,6 +172,8 @@ struct AlarmQueue {
     var result = EvaluationResult()
     for id in ids {
       guard let alarm = alarm(id, now: now) else { continue }
+      totals.add(entries[id], -1)
+      defer { totals.add(entries[id]) }
       entries[id]?.isArmed = alarm.enabled && !alarm.isDeleted
       let timeline = store.timeline(alarm)
       let evaluation = timeline.evaluate(at: now, settings: settings, ledger: ledger)
@@ -157,7 +182,7 @@ struct AlarmQueue {
       if evaluation.needsCommit { result.needsCommit = true }
       result.callouts += evaluation.callouts
       // A time that has passed would wake the daemon in a busy loop.
-      entries[id]?.wake = evaluation.nextWake.map { $0 > now ? $0 : now.adding(seconds: 1) }
+      wakes[id] = evaluation.nextWake.map { $0 > now ? $0 : now.adding(seconds: 1) }
       let status = timeline.status(at: now, settings: settings, ledger: ledger)
       if let before = entries[id]?.state, AlarmQueue.isResponse(before, status.state) {
         result.hasResponse = true
@@ -179,7 +204,7 @@ struct AlarmQueue {
       entries[id]?.isFromPartner = alarm.partner != nil
       if entries[id]?.hasCascade == true { updateCascadeUrgency(id, timeline, status, at: now) }
     }
-    updateTotals()
+    nextWake = wakes.values.min()
     result.pendingDeliveries.sort {
       ($0.due, $0.notification.title) < ($1.due, $1.notification.title)
     }
@@ -220,22 +245,7 @@ struct AlarmQueue {
   }
 
   private mutating func scheduleWake(_ id: Identifier, at moment: Instant) {
-    let known = entries[id]?.wake ?? moment
-    entries[id]?.wake = min(known, moment)
-  }
-
-  /// Computes the properties of the queue from its entries.
-  private mutating func updateTotals() {
-    nextWake = nil
-    urgency = .quiet
-    hasPartners = false
-    needsHeartbeats = false
-    for entry in entries.values {
-      if let wake = entry.wake { nextWake = nextWake.map { min($0, wake) } ?? wake }
-      urgency = max(urgency, entry.urgency)
-      if entry.hasCascade || entry.namesDevices { needsHeartbeats = true }
-      if entry.isFromPartner { hasPartners = true }
-    }
+    wakes[id] = min(wakes[id] ?? moment, moment)
   }
 
   /// Returns the occurrences that ring on this device between two moments.
