@@ -29,8 +29,8 @@ public struct CommitMessage: Hashable, Sendable {
   /// Creates the message of one event, such as `Done: Pay rent (2026-12-01 09:00)`.
   public init(_ event: Event, of alarm: Alarm, device: Identifier) {
     var trailers = [("Alarm", alarm.id.text)]
-    let label = event.auto ? "Completed automatically" : event.action.label
-    var subject = "\(label): \(alarm.title)"
+    let label = event.action == .done && event.auto ? "Completed" : event.action.label
+    var subject = "\(label)\(event.auto ? " automatically" : ""): \(alarm.title)"
     if let occurrence = event.occurrence {
       subject += " (\(occurrence.date) \(occurrence.time))"
       trailers.append(("Occurrence", occurrence.description))
