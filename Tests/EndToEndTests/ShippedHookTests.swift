@@ -13,6 +13,30 @@ import Testing
 
   private var hook: String { folder + "/missed" }
 
+  @Test("The hook for people hides its address and message from other users of the machine")
+  func person() async throws {
+    let sandbox = try Sandbox()
+    _ = try sandbox.script(
+      "programs/curl",
+      "echo \"$@\" > '\(sandbox.root)/arguments'\ncat > '\(sandbox.root)/input'\necho 200\n")
+    let output = try await sandbox.run(
+      folder + "/person", [],
+      environment: [
+        "PATH": "\(sandbox.root)/programs:/usr/bin:/bin",
+        "BELFRY_ADDRESS": "https://ntfy.sh/se{cre}t", "BELFRY_TITLE": "Wake \"up\"",
+        "BELFRY_MESSAGE": "@/etc/passwd",
+      ])
+    #expect(output.status == 0, "\(output.err)")
+    let arguments = try sandbox.read(sandbox.root + "/arguments")
+    for secret in ["ntfy", "Wake", "passwd"] { #expect(!arguments.contains(secret)) }
+    // curl expands braces in addresses, and reads files that `data` names.
+    #expect(arguments.contains("--globoff"))
+    let input = try sandbox.read(sandbox.root + "/input")
+    #expect(input.contains("url = \"https://ntfy.sh/se{cre}t\"\n"))
+    #expect(input.contains("header = \"Title: Wake \\\"up\\\"\"\n"))
+    #expect(input.contains("data-raw = \"@/etc/passwd\"\n"))
+  }
+
   /// Creates a store with a stopped alarm and only the shipped hooks.
   private func pending() async throws -> Sandbox {
     let sandbox = try Sandbox()

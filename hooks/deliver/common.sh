@@ -29,6 +29,11 @@ plain_line() {
     plain "$1" | tr '\n\t' '  '
 }
 
+# Prints a line of a curl configuration, with the value in quotation marks.
+setting() {
+    printf '%s = "%s"\n' "$1" "$(printf '%s' "$2" | LC_ALL=C sed -e 's/[\\"]/\\&/g')"
+}
+
 # Prints $1 escaped for the body of a notification. The specification defines a body as markup, and
 # notify-send also decodes backslashes in it. Neither applies to a summary.
 markup() {

@@ -91,11 +91,20 @@ struct CommandEnvironment: Sendable {
     get throws { try folder("XDG_CONFIG_HOME", ".config") + "/belfry" }
   }
 
-  /// The runtime folder of the user; nil if there is none. cron does not set its variable, so the default path is
-  /// tried, too.
+  /// The runtime folder of the user; nil if there is none, or if others can write it. cron does not set its variable,
+  /// so the default path is tried, too.
   var runtimeFolder: String? {
-    let folder = variables["XDG_RUNTIME_DIR"] ?? "/run/user/\(geteuid())"
-    return folder.hasPrefix("/") && access(folder, W_OK) == 0 ? folder : nil
+    CommandEnvironment.runtimeFolder(
+      variables["XDG_RUNTIME_DIR"] ?? "/run/user/\(geteuid())")
+  }
+
+  /// Returns a folder if it is a private one of this user.
+  static func runtimeFolder(_ folder: String) -> String? {
+    var status = Glibc.stat()
+    guard folder.hasPrefix("/"), stat(folder, &status) == 0, status.st_uid == geteuid(),
+      status.st_mode & 0o022 == 0
+    else { return nil }
+    return access(folder, W_OK) == 0 ? folder : nil
   }
 
   private static func folder(
