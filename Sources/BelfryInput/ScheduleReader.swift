@@ -2,7 +2,7 @@ import BelfryCore
 
 /// A reader of schedules as people write them: `every other tue 7pm except 2026-12-29`.
 ///
-/// The grammar is in the article *Input*. The clauses may be in any order.
+/// The grammar is in the article *Schedules*. The clauses may be in any order.
 struct ScheduleReader {
   var reader: InputReader
   private(set) var draft: ScheduleDraft

@@ -234,7 +234,7 @@ enum Examination: String, ExpressibleByArgument {
       [
         Diagnosis(
           "notifications", .problem, reason.hasSuffix(".") ? reason : reason + ".",
-          remedy: "Or write your own hook: see the README.")
+          remedy: "Or write your own hook: see 'Channels and hooks' in the manual.")
       ]
     case let reach: [Diagnosis("notifications", .fine, "Shown by \(ReachText.text(reach)).")]
     }

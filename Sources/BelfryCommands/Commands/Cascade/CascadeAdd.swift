@@ -100,7 +100,7 @@ struct CascadeAdd: ParsableCommand {
     if let address, !address.hasPrefix("https://"), editing.context.ownHook("person") == nil {
       throw CommandError(
         .usage, "--address: the shipped hook posts only to addresses that begin with https://.",
-        hint: "For other addresses write your own hook 'person': see the README.")
+        hint: "Others need your own hook 'person': see 'Channels and hooks' in the manual.")
     }
     if let address {
       return try editing.add(

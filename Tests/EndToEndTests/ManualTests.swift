@@ -1,0 +1,220 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The commands in the README and in the manual, which must work as they are written.
+@Suite struct ManualTests {
+  /// A document and the commands that prepare its examples.
+  struct Article: CustomTestStringConvertible, Sendable {
+    let path: String
+    /// The commands before those of the document.
+    var setup: [String] = []
+    /// The clock of the lines that begin with these words.
+    var clocks: [String: String] = [:]
+    /// The beginnings of lines that cannot run here.
+    var skipped: Set<String> = []
+    var testDescription: String { path }
+  }
+
+  /// The alarms of most examples, of which the first two ring at the examples' time.
+  private static let alarms = [
+    "belfry tier plus",
+    "belfry add 'Rent reminder' --weekly mon,fri --at 09:00",
+    "belfry add 'Take pills' --daily --at 09:00,21:00 --tag morning,home",
+    "belfry add 'Clock in' --daily --at 10:00 --tag work",
+  ]
+  /// Writes a calendar with a holiday.
+  private static let holidays =
+    "printf '%s\\n' BEGIN:VCALENDAR VERSION:2.0 PRODID:test BEGIN:VEVENT UID:1 "
+    + "DTSTART\\;VALUE=DATE:20261225 'SUMMARY:Christmas Day' END:VEVENT END:VCALENDAR > holidays.ics"
+  /// The devices of the cascade's examples, as clones that sync with one remote.
+  private static let devices =
+    [
+      "git init -q --bare -b main remote.git", "belfry tier premium",
+      "belfry add 'EMEA Standup' --daily --at 05:00", "belfry remote add origin remote.git",
+      "belfry sync",
+    ]
+    + ["Watch", "HomePod", "iPhone"].flatMap { name in
+      [
+        "BELFRY_DEVICE=\(name) belfry --store \(name) clone remote.git",
+        name == "iPhone" ? "belfry --store iPhone device --owner Jen" : "true",
+        "belfry --store \(name) sync",
+      ]
+    } + ["belfry sync"]
+
+  /// All documents for users.
+  static let articles = [
+    Article(
+      path: "README.md",
+      clocks: [
+        "belfry add \"Rent": "2026-11-21T10:00:00Z", "belfry add \"Take": "2026-11-22T10:00:00Z",
+      ],
+      // It needs a terminal.
+      skipped: ["belfry ring"]),
+    Article(
+      path: manual + "GettingStarted.md",
+      clocks: ["belfry add \"Take": "2026-11-22T10:00:00Z"], skipped: ["belfry ring"]),
+    Article(
+      path: manual + "Schedules.md",
+      setup: ["belfry tier plus", holidays]),
+    Article(path: manual + "Answering.md", setup: alarms),
+    Article(path: manual + "Scheduler.md"),
+    Article(path: manual + "Channels.md", setup: ["belfry tier plus"]),
+    Article(path: manual + "Battery.md"),
+    Article(path: manual + "Settings.md"),
+    Article(
+      path: manual + "Store.md", setup: alarms + [holidays],
+      // It needs taskwarrior.
+      skipped: ["task export"]),
+    Article(
+      path: manual + "Sync.md", setup: alarms,
+      // There is no other device of that name.
+      skipped: ["belfry device adopt"]),
+    Article(
+      path: manual + "Cascade.md", setup: devices,
+      // They need an account.
+      skipped: ["belfry calls"]),
+    // They need a partner.
+    Article(path: manual + "Partners.md", skipped: ["belfry partner"]),
+    Article(path: manual + "Scripting.md"),
+    Article(path: manual + "RecordFormat.md"),
+    Article(path: manual + "Architecture.md"),
+    Article(path: manual + "Security.md"),
+    // They find what a sandbox lacks.
+    Article(
+      path: manual + "Troubleshooting.md", setup: alarms,
+      skipped: ["belfry doctor", "belfry service status"]),
+    Article(path: manual + "Glossary.md"),
+    Article(path: manual + "Contributing.md"),
+    Article(path: manual + "Documents.md"),
+  ]
+
+  private static let root = URL(filePath: #filePath)
+    .deletingLastPathComponent().appending(path: "../..").standardizedFileURL
+  private static let manual = "Sources/belfry/belfry.docc/"
+
+  @Test("Every command in a code block succeeds", arguments: ManualTests.articles)
+  func commands(_ article: Article) async throws {
+    let sandbox = try Sandbox()
+    var environment = try sandbox.systemd()
+    environment.merge(["TZ": "UTC", "BELFRY_DEVICE": "laptop"]) { $1 }
+    try sandbox.write(
+      "#!/bin/sh\nexec '\(Sandbox.binary)' \"$@\"\n", to: "\(sandbox.root)/programs/belfry",
+      mode: 0o755)
+    func run(_ line: String, at now: String) async throws -> Sandbox.Output {
+      let local = line.replacing("/mnt/share/", with: sandbox.root + "/")
+        .replacing("belfry skip ", with: "belfry skip --yes ")
+      return try await sandbox.run(
+        "/bin/bash", ["-c", "cd '\(sandbox.root)'; \(local)"],
+        environment: environment.merging(["BELFRY_NOW": now]) { $1 })
+    }
+    for line in article.setup {
+      let output = try await run(line, at: "2026-11-20T22:41:00Z")
+      try #require(output.status == 0, "\(line)\n\(output.err)")
+    }
+    var unused = article.skipped
+    for line in ManualTests.commands(in: try ManualTests.text(article.path)) {
+      if let skipped = article.skipped.first(where: line.hasPrefix) {
+        unused.remove(skipped)
+        continue
+      }
+      if line.hasPrefix("belfry clone ") {
+        // This line and the next ones are for another device.
+        environment["BELFRY_STORE"] = sandbox.root + "/desktop"
+        environment["BELFRY_DEVICE"] = "desktop"
+      }
+      let clock = article.clocks.first { line.hasPrefix($0.key) }?.value
+      let output = try await run(line, at: clock ?? "2026-11-23T09:05:00Z")
+      #expect(output.status == 0, "\(line)\n\(output.err)")
+    }
+    #expect(unused.isEmpty, "these lines are no longer in the document: \(unused)")
+  }
+
+  private static func text(_ path: String) throws -> String {
+    try String(contentsOf: root.appending(path: path), encoding: .utf8)
+  }
+
+  /// Returns the commands in the code blocks of a document. A line that ends with `\` continues.
+  private static func commands(in text: String) -> [String] {
+    var (commands, isCode, continued) = ([String](), false, "")
+    for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+      let line = line.trimmingCharacters(in: .whitespaces)
+      if line.hasPrefix("```") {
+        isCode.toggle()
+        continue
+      }
+      guard isCode else { continue }
+      let whole = continued + (line.hasPrefix("$ ") ? String(line.dropFirst(2)) : line)
+      continued = ""
+      if whole.hasSuffix("\\") {
+        continued = whole.dropLast() + " "
+      } else if whole.hasPrefix("belfry ") || whole.hasPrefix("git ")
+        || whole.contains("| belfry ")
+      {
+        commands.append(whole)
+      }
+    }
+    return commands
+  }
+
+  @Test("Every command and option in a code span exists")
+  func spans() async throws {
+    let sandbox = try Sandbox()
+    let output = try await sandbox.belfry("--experimental-dump-help")
+    let root = try #require(output.object["command"] as? [String: Any])
+    for path in ManualTests.articles.map(\.path) {
+      for span in try ManualTests.text(path).matches(of: /`belfry ([^`]+)`/) {
+        for problem in ManualTests.problems(String(span.output.1), root) {
+          Issue.record("\(path): `belfry \(span.output.1)`: \(problem)")
+        }
+      }
+    }
+  }
+
+  /// Returns what does not exist in a command line, according to the tree of commands.
+  private static func problems(_ line: String, _ root: [String: Any]) -> [String] {
+    var (command, names) = (root, [[String: Any]]())
+    var isVerb = true
+    for word in line.split(separator: " ").map(String.init) {
+      names = command["subcommands"] as? [[String: Any]] ?? []
+      // The rest is for git, or for a shell.
+      if ["git", "--generate-completion-script"].contains(word) { return [] }
+      if isVerb, let next = names.first(where: { $0["commandName"] as? String == word }) {
+        command = next
+      } else if word.hasPrefix("--"), word != "--" {
+        isVerb = false
+        let name = word.dropFirst(2).split(separator: "=").first.map(String.init) ?? ""
+        let arguments = command["arguments"] as? [[String: Any]] ?? []
+        let known = arguments.flatMap { $0["names"] as? [[String: Any]] ?? [] }
+        if !known.contains(where: { $0["name"] as? String == name }) {
+          return ["\(command["commandName"] ?? "") has no option \(word)"]
+        }
+      } else if isVerb, command["commandName"] as? String == "belfry",
+        word.first?.isLowercase == true
+      {
+        return ["there is no command \(word)"]
+      } else {
+        isVerb = false
+      }
+    }
+    return []
+  }
+
+  @Test("Every path in the manual that names a part of the repository exists")
+  func paths() throws {
+    for path in ManualTests.articles.map(\.path) {
+      let text = try ManualTests.text(path)
+      for match in text.matches(of: /\]\(([^)#:]+)(#[^)]*)?\)/) {
+        let target = URL(filePath: path, relativeTo: ManualTests.root)
+          .deletingLastPathComponent().appending(path: String(match.output.1))
+        #expect(
+          FileManager.default.fileExists(atPath: target.path), "\(path): \(match.output.1)")
+      }
+      for match in text.matches(of: /`((Sources|Tests|hooks|\.ci)\/[A-Za-z0-9_.\/+-]+)`/) {
+        let target = ManualTests.root.appending(path: String(match.output.1))
+        #expect(
+          FileManager.default.fileExists(atPath: target.path), "\(path): \(match.output.1)")
+      }
+    }
+  }
+}
