@@ -34,7 +34,12 @@ import Testing
     }
 
     func git(_ line: String) async throws -> Sandbox.Output {
-      try await sandbox.run("/bin/sh", ["-c", "cd '\(two)' && git \(line)"])
+      // Also for the ticks of git's hooks: at the real time, they could settle an occurrence.
+      try await sandbox.run(
+        "/bin/sh", ["-c", "cd '\(two)' && git \(line)"],
+        environment: [
+          "TZ": "UTC", "BELFRY_DEVICE": "server", "BELFRY_NOW": "2026-11-20T23:04:00Z",
+        ])
     }
 
     func belfry(_ arguments: [String]) async throws -> Sandbox.Output {
