@@ -173,10 +173,10 @@ import Testing
 
   /// Returns what does not exist in a command line, according to the tree of commands.
   private static func problems(_ line: String, _ root: [String: Any]) -> [String] {
-    var (command, names) = (root, [[String: Any]]())
+    var command = root
     var isVerb = true
     for word in line.split(separator: " ").map(String.init) {
-      names = command["subcommands"] as? [[String: Any]] ?? []
+      let names = command["subcommands"] as? [[String: Any]] ?? []
       // The rest is for git, or for a shell.
       if ["git", "--generate-completion-script"].contains(word) { return [] }
       if isVerb, let next = names.first(where: { $0["commandName"] as? String == word }) {
