@@ -32,7 +32,7 @@ public enum Chunks {
   public static func both(_ first: () -> Void, and second: () -> Void) {
     withoutActuallyEscaping(first) { first in
       withoutActuallyEscaping(second) { second in
-        // Sound: each closure runs once, on one thread, while the caller waits.
+        // Sound: the closures share no mutable state, and each runs once, on one thread, while the caller waits.
         nonisolated(unsafe) let (first, second) = (first, second)
         DispatchQueue.concurrentPerform(iterations: 2) { $0 == 0 ? first() : second() }
       }
