@@ -26,16 +26,17 @@ struct Stats: ParsableCommand {
     let summaries =
       try alarm.map { [try context.find($0, in: store)] }
       ?? context.overview(store).sorted { ($0.title, $0.id) < ($1.title, $1.id) }
-    let entries = Dictionary(
-      grouping: store.history.log(of: summaries.count == 1 ? summaries[0].id : nil) { path, error in
-        CommandDiagnostic.warn(
-          "\(Printable.text(path)) is not valid: \(Printable.text(error.text)).")
-      }, by: \.alarm)
+    var tallies: [Identifier: Statistics.Tally] = [:]
+    let log = store.history.log(of: summaries.count == 1 ? summaries[0].id : nil) { path, error in
+      CommandDiagnostic.warn(
+        "\(Printable.text(path)) is not valid: \(Printable.text(error.text)).")
+    }
+    for entry in log { tallies[entry.alarm, default: Statistics.Tally()].add(entry) }
     let all = summaries.map { summary in
       (
         summary: summary,
-        statistics: Statistics(
-          entries[summary.id] ?? [], skipBreaksStreak: settings.skipBreaksStreak)
+        statistics: (tallies[summary.id] ?? Statistics.Tally())
+          .statistics(skipBreaksStreak: settings.skipBreaksStreak)
       )
     }
     if common.json {

@@ -35,29 +35,12 @@ public struct Statistics: Hashable, Sendable {
   ///   - entries: the log entries of one alarm, in any order.
   ///   - skipBreaksStreak: true if a skipped occurrence ends a streak, too.
   public init(_ entries: some Sequence<LogEntry>, skipBreaksStreak: Bool = false) {
-    for (civil, entries) in Dictionary(grouping: entries, by: \.occurrence) {
-      guard let civil, let latest = entries.map(\.revision).max() else { continue }
-      let isStopped = entries.contains { $0.action == .stopped && $0.revision == latest }
-      for entry in entries where entry.revision == latest {
-        // A stop on one device makes the occurrence pending on all devices, including those that logged a miss.
-        if isStopped, entry.action == .missed { continue }
-        guard let outcome = Outcome(entry) else { continue }
-        outcomes[civil] = max(outcomes[civil] ?? outcome, outcome)
-        if outcome == .done {
-          let moment = entry.effective ?? entry.at
-          doneAt[civil] = min(doneAt[civil] ?? moment, moment)
-        }
-      }
-    }
-    for (_, outcome) in outcomes.sorted(by: { $0.key < $1.key }) {
-      switch outcome {
-      case .done: streak += 1
-      case .skipped: if skipBreaksStreak { streak = 0 }
-      case .missed, .autoCompleted: streak = 0
-      }
-      longestStreak = max(longestStreak, streak)
-    }
+    var tally = Tally()
+    for entry in entries { tally.add(entry) }
+    self = tally.statistics(skipBreaksStreak: skipBreaksStreak)
   }
+
+  fileprivate init() {}
 
   /// Returns the delays from due time to completion in seconds, ascending; negative for an early completion.
   public func lateness(due: (CivilDateTime) -> Instant) -> [Int64] {
@@ -71,12 +54,85 @@ public struct Statistics: Hashable, Sendable {
   }
 }
 
+extension Statistics {
+  /// The statistics of an alarm whose log entries are added one by one, in any order.
+  public struct Tally: Sendable {
+    private var occurrences: [CivilDateTime: OccurrenceTally] = [:]
+
+    /// Creates a tally without entries.
+    public init() {}
+
+    /// Adds a log entry of the alarm.
+    public mutating func add(_ entry: LogEntry) {
+      if let civil = entry.occurrence {
+        occurrences[civil, default: OccurrenceTally()].add(entry)
+      }
+    }
+
+    /// Returns the statistics of the added entries.
+    ///
+    /// - Parameter skipBreaksStreak: true if a skipped occurrence ends a streak, too.
+    public func statistics(skipBreaksStreak: Bool) -> Statistics {
+      var result = Statistics()
+      result.outcomes.reserveCapacity(occurrences.count)
+      result.doneAt.reserveCapacity(occurrences.count)
+      for (civil, occurrence) in occurrences.sorted(by: { $0.key < $1.key }) {
+        guard let outcome = occurrence.outcome else { continue }
+        result.outcomes[civil] = outcome
+        if let doneAt = occurrence.doneAt { result.doneAt[civil] = doneAt }
+        switch outcome {
+        case .done: result.streak += 1
+        case .skipped: if skipBreaksStreak { result.streak = 0 }
+        case .missed, .autoCompleted: result.streak = 0
+        }
+        result.longestStreak = max(result.longestStreak, result.streak)
+      }
+      return result
+    }
+  }
+}
+
+/// The entries of one occurrence with the highest revision so far.
+private struct OccurrenceTally {
+  private var revision = Int.min
+  private var isStopped = false
+  private var isMissed = false
+  /// The highest outcome, apart from a miss.
+  private var settled: Statistics.Outcome?
+  /// The earliest time at which the occurrence was done.
+  private(set) var doneAt: Instant?
+
+  /// The outcome of the occurrence; nil if it has none.
+  ///
+  /// A stop on one device makes the occurrence pending on all devices, including those that logged a miss.
+  var outcome: Statistics.Outcome? { settled ?? (isMissed && !isStopped ? .missed : nil) }
+
+  mutating func add(_ entry: LogEntry) {
+    if entry.revision < revision { return }
+    if entry.revision > revision {
+      self = OccurrenceTally()
+      revision = entry.revision
+    }
+    switch entry.action {
+    case .stopped: isStopped = true
+    case .missed: isMissed = true
+    default:
+      guard let outcome = Statistics.Outcome(entry) else { return }
+      settled = settled.map { max($0, outcome) } ?? outcome
+      if outcome == .done {
+        let time = entry.effective ?? entry.at
+        doneAt = min(doneAt ?? time, time)
+      }
+    }
+  }
+}
+
 extension Statistics.Outcome {
+  /// Returns nil for an entry that settles nothing, and for a miss.
   fileprivate init?(_ entry: LogEntry) {
     switch entry.action {
     case .done: self = entry.auto ? .autoCompleted : .done
     case .skipped: self = .skipped
-    case .missed: self = .missed
     case .undone:
       switch entry.state {
       case .done: self = entry.auto ? .autoCompleted : .done
