@@ -19,6 +19,9 @@ public enum LibGit2 {
     return nil
   }()
 
+  /// Loads and initializes the library ahead of its first use, which waits for it. A failure is reported at that use.
+  public static func preload() { _ = failure }
+
   /// Loads and initializes the library, unless an earlier call did.
   ///
   /// Call it before any other function of libgit2, because these functions have no address until then.

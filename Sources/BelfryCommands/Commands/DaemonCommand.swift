@@ -69,7 +69,7 @@ struct DaemonCommand: AsyncParsableCommand {
     var isWaiting = false
     while true {
       do {
-        return try context.open(.writing, welcome: false)
+        return try context.open(.evaluating, welcome: false)
       } catch StoreError.noStore(let path) {
         if !isWaiting {
           DaemonLog(context).write(.storeUnavailable(path: path))

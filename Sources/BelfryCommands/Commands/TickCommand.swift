@@ -30,7 +30,7 @@ struct TickCommand: AsyncParsableCommand {
 
   func run() async throws {
     let context = try common.context(root)
-    let store = try context.open(.writing, welcome: false)
+    let store = try context.open(.evaluating, welcome: false)
     let report = try await Tick(store, delivery: TickCommand.delivery(context, store))
       .run(delivers: !settle)
     context.warnings.warn(about: report.problems)
@@ -111,7 +111,7 @@ struct TickCommand: AsyncParsableCommand {
 
   /// Runs a tick without output.
   static func run(_ context: CommandContext) async throws {
-    let store = try context.open(.writing, welcome: false)
+    let store = try context.open(.evaluating, welcome: false)
     _ = try await Tick(store, delivery: delivery(context, store)).run()
   }
 

@@ -1,10 +1,13 @@
 import BelfryCore
 import BelfryStore
+import Git
 
 /// What a command does with its store.
 enum StoreUse: Sendable {
   /// Reads it. Creates no store, gives a clone no device identity, completes no merge of git, and changes no record.
   case reading
+  /// Changes it if an alarm is due, which is rare.
+  case evaluating
   /// Changes it.
   case writing
   /// Changes it, and creates it if there is none.
@@ -23,6 +26,10 @@ struct StoreSession {
   ///   - use: what the command does with the store.
   ///   - welcome: show the welcome pages before a user's first command.
   func open(_ use: StoreUse, welcome: Bool) throws -> Store {
+    if use == .writing || use == .creating {
+      // On a second core, while this one reads the store.
+      BackgroundThread.start { LibGit2.preload() }
+    }
     if welcome, !context.isQuiet { try Welcome(context).showOnce() }
     let store = use == .reading ? try openForReading() : try openForWriting(use)
     context.warnings.warn(about: store)
