@@ -17,8 +17,11 @@ let testable: [SwiftSetting] = [
   .unsafeFlags(["-enable-testing"], .when(configuration: .release))
 ]
 
-/// Test code is compiled quickly instead of optimized.
-let unoptimized: [SwiftSetting] = [.unsafeFlags(["-Onone"], .when(configuration: .release))]
+/// Test code is compiled quickly instead of optimized. No other module waits for the test modules, so they are not
+/// compiled twice to be available early.
+let unoptimized: [SwiftSetting] = [
+  .unsafeFlags(["-Onone", "-no-emit-module-separately-wmo"], .when(configuration: .release))
+]
 
 /// The option for compact relocations, which the dynamic loader of glibc 2.36 and later reads.
 let compactRelocations: [String] = {

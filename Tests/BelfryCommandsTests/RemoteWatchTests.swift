@@ -60,7 +60,7 @@ import Testing
     let text = """
       cd '\(sandbox.root)'
       export HOME='\(home ?? sandbox.home)'
-      lines() { for i in $(seq 1200); do [ "$(wc -l < out)" -ge "$1" ] && return; sleep 0.05; done; }
+      lines() { for i in $(seq 1200); do [ "$(wc -l < out)" -ge "$1" ] && return; sleep 0.1; done; }
       rm -f fifo out; mkfifo fifo; : > out
       \(start) & watch=$!
       exec 9>fifo

@@ -128,7 +128,7 @@ import Testing
     try sandbox.write(
       """
       '\(Sandbox.binary)' daemon --no-sync 2>'\(log)' & daemon=$!
-      for i in $(seq 600); do grep -q 'the action tell of' '\(log)' && break; sleep 0.05; done
+      for i in $(seq 600); do grep -q 'the action tell of' '\(log)' && break; sleep 0.1; done
       kill $daemon; wait $daemon
       """, to: sandbox.root + "/script")
     _ = try await sandbox.run(

@@ -47,7 +47,7 @@ import Testing
     // A shell starts background processes with SIGINT ignored.
     let script = """
       env --default-signal=INT '\(Sandbox.binary)' calls test 5551234567 & call=$!
-      for i in $(seq 1200); do \(condition) && break; sleep 0.05; done
+      for i in $(seq 1200); do \(condition) && break; sleep 0.1; done
       \(condition) || echo "nothing to interrupt"
       kill -s \(signal) "$call"; wait "$call"
       """

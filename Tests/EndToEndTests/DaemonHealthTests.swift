@@ -26,7 +26,7 @@ import Testing
         "-c",
         """
         '\(Sandbox.binary)' daemon 2>'\(sandbox.root)/daemon.log' & daemon=$!
-        for try in $(seq 1200); do [ -e '\(sandbox.root)/enough' ] && break; sleep 0.05; done
+        for try in $(seq 1200); do [ -e '\(sandbox.root)/enough' ] && break; sleep 0.1; done
         kill $daemon
         wait $daemon
         """,
@@ -68,7 +68,7 @@ import Testing
         "-c",
         """
         \(belfry) daemon 2>'\(sandbox.root)/daemon.log' & daemon=$!
-        for i in $(seq 1200); do grep -q watching '\(sandbox.root)/daemon.log' && break; sleep 0.05; done
+        for i in $(seq 1200); do grep -q watching '\(sandbox.root)/daemon.log' && break; sleep 0.1; done
         \(belfry) service status >/dev/null; echo "status $?"
         kill -STOP $daemon
         \(belfry) service status 2>&1; echo "status $?"
@@ -104,7 +104,7 @@ import Testing
         "-c",
         """
         '\(Sandbox.binary)' daemon 2>'\(sandbox.root)/daemon.log' & daemon=$!
-        for i in $(seq 1200); do grep -q watching '\(sandbox.root)/daemon.log' && break; sleep 0.05; done
+        for i in $(seq 1200); do grep -q watching '\(sandbox.root)/daemon.log' && break; sleep 0.1; done
         count() { cat /proc/$daemon/task/*/status | awk '/^voluntary_ctxt/ { n += $2 } END { print n }'; }
         # At first it has commands to run; a timer of a second would be in every one of these.
         for i in $(seq 15); do

@@ -16,14 +16,14 @@ import Testing
       until_told() {
         for i in $(seq 1200); do
           [ "$(cat '\(sandbox.rang)' 2>/dev/null | wc -l)" -ge "$1" ] && return
-          sleep 0.05
+          sleep 0.1
         done
         echo "never told $1"
       }
       until_said() {
         for i in $(seq 1200); do
           grep -q "$1" '\(root)/daemon.log' && return
-          sleep 0.05
+          sleep 0.1
         done
         echo "never said: $1"
       }
@@ -33,7 +33,7 @@ import Testing
       wait $daemon
       status=$?
       # A command that it had started finishes what it writes.
-      for i in $(seq 600); do pgrep -f "settle --store $HOME/" >/dev/null || break; sleep 0.05; done
+      for i in $(seq 600); do pgrep -f "settle --store $HOME/" >/dev/null || break; sleep 0.1; done
       echo "ended with $status"
       """
     try sandbox.write(text, to: root + "/script")
@@ -99,14 +99,14 @@ import Testing
       read -r hook < '\(sandbox.rang)'
       for i in $(seq 200); do
         [ -n "$(ls '\(sandbox.store)'/.git/worktrees/linked/belfry/hooks 2>/dev/null)" ] && break
-        sleep 0.05
+        sleep 0.1
       done
       kill -9 $daemon
       wait $daemon
       kill -0 "$hook" || echo "the hook never ran"
       : > '\(sandbox.root)/daemon.log'
       start
-      for i in $(seq 600); do kill -0 "$hook" 2>/dev/null || break; sleep 0.05; done
+      for i in $(seq 600); do kill -0 "$hook" 2>/dev/null || break; sleep 0.1; done
       kill -0 "$hook" 2>/dev/null && echo "the hook never ended"
       """, now: "2026-11-23T08:59:58Z")
   }
@@ -180,7 +180,7 @@ import Testing
       until_told 1
       for i in $(seq 600); do
         git -C '\(sandbox.store)' log --format=%s | grep -q 'Edited by hand' && break
-        sleep 0.05
+        sleep 0.1
       done
       """, now: "2026-11-23T08:59:56Z")
     #expect(sandbox.rings == ["Tea 2026-11-23T09:00"])

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Responses to notifications, with a real notification service, a real daemon and the shipped hooks.
-@Suite(.serialized) struct DesktopTests {
+@Suite struct DesktopTests {
   private let title = "<b>x</b> $(id) --help"
 
   /// Returns a store with a daily alarm at 09:00, and only the shipped hooks.

@@ -188,7 +188,7 @@ import Testing
       "/usr/bin/flock",
       [
         sandbox.store + "/.git/belfry/lock", "sh", "-c",
-        "touch \(sandbox.root)/held; while [ ! -e \(sandbox.root)/enough ]; do sleep 0.05; done",
+        "touch \(sandbox.root)/held; while [ ! -e \(sandbox.root)/enough ]; do sleep 0.1; done",
       ])
     while try await sandbox.run("/bin/ls", [sandbox.root]).out.contains("held") == false {}
     // Reads do not wait for the lock.

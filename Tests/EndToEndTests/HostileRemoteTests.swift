@@ -207,12 +207,12 @@ import Testing
     try await fixture.expectContained(result, of: commit, refused: [path])
   }
 
-  // Slow: 2,000 files are read, and most of them reported.
+  // Slow: 800 files are read, and most of them reported.
   @Test func entryUnderManyNamesIsImportedOnce() async throws {
     let fixture = try await Fixture()
     let entry = try await fixture.write(.entry(id(0), "Ghost"))
     var files: [String: Content] = [:]
-    for number in 0..<2_000 {
+    for number in 0..<800 {
       files[entryPath(id(number))] = .object(entry.id, mode: entry.mode)
     }
     let commit = try await fixture.attack(files)
@@ -225,7 +225,7 @@ import Testing
     #expect(log.out.split(separator: "\n").filter { $0.contains("Ghost") }.count == 1)
   }
 
-  // Slow: 24,000 paths are checked.
+  // Slow: 9,600 paths are checked.
   @Test func repeatedFoldersAreProcessedInTime() async throws {
     let fixture = try await Fixture()
     func numbers(_ range: ClosedRange<Int>) -> [String] {
@@ -236,7 +236,7 @@ import Testing
       (0...1).map { "220000000-\(id($0)).json" }, of: entry)
     let month = try await fixture.folder(numbers(1...2), of: day)
     let year = try await fixture.folder(numbers(1...6), of: month)
-    let log = try await fixture.folder(numbers(2000...2999), of: year)
+    let log = try await fixture.folder(numbers(2000...2399), of: year)
     let commit = try await fixture.attack(["log": .object(log.id, mode: log.mode)])
     let result = try await fixture.syncFirstDevice()
     // The report is limited in size.
@@ -249,10 +249,10 @@ import Testing
   // Slow: thousands of files are written on two devices.
   @Test func manyRecordsAreImportedInTime() async throws {
     let fixture = try await Fixture()
-    let alarms = try (1...500).map { number in
+    let alarms = try (1...200).map { number in
       ("alarms/\(id(number)).json", try Content.alarm(id(number), "Many"))
     }
-    let entries: [(String, Content)] = try (0..<1_500).map { number in
+    let entries: [(String, Content)] = try (0..<600).map { number in
       let (second, millisecond) = (number / 1_000, String(1_000 + number % 1_000).dropFirst())
       let name = "22000\(second)\(millisecond)-\(id(10_000 + number)).json"
       return (
@@ -269,17 +269,17 @@ import Testing
       titles: alarms.map { _ in "Many" } + ["Rent"])
   }
 
-  // Slow: 1,000 refused records are located in a history of hundreds of commits.
+  // Slow: 400 refused records are located in a history of hundreds of commits.
   @Test func manyRefusalsInLongHistoryAreReportedInTime() async throws {
     let fixture = try await Fixture()
-    let bad = (0..<1_000).map { ("alarms/bad\($0).json", Content.text("x\n")) }
+    let bad = (0..<400).map { ("alarms/bad\($0).json", Content.text("x\n")) }
     let path = "alarms/\(id(1)).json"
-    let versions = try (0..<500).map { [(path, try Content.alarm(id(1), "Version \($0)"))] }
+    let versions = try (0..<200).map { [(path, try Content.alarm(id(1), "Version \($0)"))] }
     let commit = try await fixture.importing([bad] + versions)
     let result = try await fixture.syncFirstDevice()
     #expect(result.sync.err.contains("alarms/bad0.json"))
     try await fixture.expectContained(
-      result, of: commit, refused: [], brings: [path], titles: ["Rent", "Version 499"])
+      result, of: commit, refused: [], brings: [path], titles: ["Rent", "Version 199"])
   }
 
   // MARK: Records

@@ -40,7 +40,7 @@ import Testing
       #!/bin/sh
       echo "$BELFRY_HEADLINE" >> '\(sandbox.rang)'
       echo delivered
-      while [ ! -e '\(sandbox.root)/press' ]; do sleep 0.05; done
+      while [ ! -e '\(sandbox.root)/press' ]; do sleep 0.1; done
       echo stop
       """, to: sandbox.hooks + "/notify", mode: 0o755)
     try sandbox.write(

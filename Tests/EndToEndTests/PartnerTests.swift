@@ -416,7 +416,7 @@ import Testing
     let shown = sandbox.root + "/terminal"
     try sandbox.write("", to: shown)
     let line = """
-      { until grep -qF '[y/N]' '\(shown)'; do sleep 0.02; done
+      { until grep -qF '[y/N]' '\(shown)'; do sleep 0.1; done
         '\(Sandbox.binary)' partner sync >/dev/null
         '\(Sandbox.binary)' list --json > '\(sandbox.root)/accepted'
         printf 'y\\n'; } |

@@ -230,7 +230,7 @@ import Testing
       "/bin/sh",
       [
         "-c",
-        "exec 9> '\(lock)'; touch -d '1 hour ago' '\(lock)'; touch '\(sandbox.root)/held'; while [ ! -e '\(sandbox.root)/enough' ]; do sleep 0.02 9>&-; done; rm '\(lock)'",
+        "exec 9> '\(lock)'; touch -d '1 hour ago' '\(lock)'; touch '\(sandbox.root)/held'; while [ ! -e '\(sandbox.root)/enough' ]; do sleep 0.1 9>&-; done; rm '\(lock)'",
       ])
     while try await sandbox.run("/bin/ls", [sandbox.root]).out.contains("held") == false {}
     let edit = try await sandbox.belfry(

@@ -288,7 +288,7 @@ import Testing
     let store = try await device("one", "Rent", at: server.url("git", repository), in: sandbox)
     let script = """
       BELFRY_STORE='\(store)' '\(Sandbox.binary)' sync &
-      until grep -q accepted '\(server.log)'; do sleep 0.05; done
+      until grep -q accepted '\(server.log)'; do sleep 0.1; done
       kill -9 $!
       """
     _ = try await sandbox.run("/bin/sh", ["-c", script])
@@ -307,7 +307,7 @@ import Testing
     let store = try await device("one", "Rent", at: server.url(scheme, repository), in: sandbox)
     async let stalled = sandbox.belfry(
       "sync", store: store,
-      environment: ["BELFRY_NETWORK_TIMEOUT": "2", "GIT_SSH_COMMAND": "ssh -F none"])
+      environment: ["BELFRY_NETWORK_TIMEOUT": "10", "GIT_SSH_COMMAND": "ssh -F none"])
     let isWaiting = try await eventually { try sandbox.read(server.log).contains("accepted") }
     #expect(isWaiting)
     let add = try await sandbox.belfry(

@@ -69,19 +69,9 @@ import Testing
     }
   }
 
-  /// Returns true if a process other than this one has a text in its command line.
-  private func isRunning(_ text: String) -> Bool {
-    let files = FileManager.default
-    let pattern = Data(text.utf8)
-    return ((try? files.contentsOfDirectory(atPath: "/proc")) ?? []).contains { name in
-      pid_t(name).map { $0 != getpid() } == true
-        && files.contents(atPath: "/proc/\(name)/cmdline")?.range(of: pattern) != nil
-    }
-  }
-
+  /// Waits until no process has a text in its command line.
   private func expectNoneRunning(_ text: String) async throws {
-    for _ in 0..<600 where isRunning(text) { try await Task.sleep(for: .milliseconds(100)) }
-    #expect(!isRunning(text))
+    #expect(try await ProcessTable.waitUntilNone(has: text, in: .arguments))
   }
 
   @Test(arguments: ["", "file://"])

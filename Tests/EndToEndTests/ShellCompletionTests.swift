@@ -62,7 +62,7 @@ import Testing
         printf '%s' '\(keys)'
         for attempt in $(seq 300); do
           grep -qF -e '\(wanted)' -e 'Script done on' '\(shown)' && break
-          sleep 0.05
+          sleep 0.1
         done
         sleep 0.2
         """
@@ -72,7 +72,7 @@ import Testing
       "/bin/sh",
       [
         "-c",
-        "{ sleep 0.5\n\(typing)\n} | timeout 60 script -qfec 'cd \(sandbox.root); stty cols 100 rows 40; \(command)' '\(shown)'",
+        "{ sleep 0.5\n\(typing)\n} | timeout 300 script -qfec 'cd \(sandbox.root); stty cols 100 rows 40; \(command)' '\(shown)'",
       ],
       environment: [
         "TZ": "UTC", "BELFRY_DEVICE": "laptop", "BELFRY_NOW": "2026-11-20T22:41:00Z",

@@ -64,7 +64,7 @@ import Testing
       "/bin/sh",
       [
         "-c",
-        "cd '\(sandbox.store)' && exec '\(program)' -c 'touch ../running; while [ ! -e ../enough ]; do sleep 0.02; done'",
+        "cd '\(sandbox.store)' && exec '\(program)' -c 'touch ../running; while [ ! -e ../enough ]; do sleep 0.1; done'",
       ])
     let folder = (sandbox.store as NSString).deletingLastPathComponent
     while !FileManager.default.fileExists(atPath: folder + "/running") {

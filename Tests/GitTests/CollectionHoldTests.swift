@@ -96,7 +96,7 @@ import Testing
       git,
       [
         "-c",
-        "echo $$ > '\(sandbox.root)/running'; while [ ! -e '\(sandbox.root)/enough' ]; do sleep 0.02; done",
+        "echo $$ > '\(sandbox.root)/running'; while [ ! -e '\(sandbox.root)/enough' ]; do sleep 0.1; done",
       ])
     var number: Int32?
     while number == nil {

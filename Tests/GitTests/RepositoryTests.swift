@@ -59,7 +59,7 @@ import Testing
       "/bin/sh",
       [
         "-c",
-        "exec 9< '\(lock)'; touch '\(sandbox.root)/open'; while [ ! -e '\(sandbox.root)/enough' ]; do sleep 0.02; done",
+        "exec 9< '\(lock)'; touch '\(sandbox.root)/open'; while [ ! -e '\(sandbox.root)/enough' ]; do sleep 0.1; done",
       ])
     while access(sandbox.root + "/open", F_OK) != 0 { await Task.yield() }
     #expect(repository.user(of: lock)?.name == "sh")

@@ -138,7 +138,7 @@ public final class Sandbox: Sendable {
     let typing = inputs.map { input, after in
       """
       until grep -qF -e \(quoted(after)) -e 'Script done on' '\(shown)' || [ -z \(quoted(after)) ]
-      do sleep 0.02; done
+      do sleep 0.1; done
       printf '%s' \(quoted(input))
       """
     }.joined(separator: "\n")
@@ -301,17 +301,7 @@ public final class Sandbox: Sendable {
 
   /// Waits until no process runs in this sandbox's home. Returns false after a minute.
   public func waitForHelpers() async throws -> Bool {
-    let home = Data("HOME=\(self.home)\0".utf8)
-    func isOver() -> Bool {
-      let processes = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
-      return !processes.contains { name in
-        // The environment of an ended process cannot be read.
-        Int(name) != nil
-          && FileManager.default.contents(atPath: "/proc/\(name)/environ")?.range(of: home) != nil
-      }
-    }
-    for _ in 0..<1200 where !isOver() { try await Task.sleep(for: .milliseconds(50)) }
-    return isOver()
+    try await ProcessTable.waitUntilNone(has: "HOME=\(home)\0", in: .environment)
   }
 
   /// Returns a sandbox whose store has the alarm Tea, daily at 09:00.

@@ -253,7 +253,7 @@ public struct HTTPSServer: Server {
         cd '\(folder)'
         rm -f cgi
         /usr/sbin/fcgiwrap -f -s 'unix:\(folder)/cgi' &
-        while kill -0 $! && ! [ -S cgi ]; do sleep 0.01; done
+        while kill -0 $! && ! [ -S cgi ]; do sleep 0.1; done
         [ -S cgi ] && /usr/sbin/nginx -e stderr -p '\(folder)' -c '\(folder)/nginx.conf'
         """
     }
