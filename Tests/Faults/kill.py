@@ -436,7 +436,7 @@ class Scenario:
             self.report.fail("a store is inconsistent at the end", f"{device.name}: {problem}")
 
     def play(self):
-        total = self.report.kills or (60 if self.report.short else 1000)
+        total = self.report.kills or (40 if self.report.short else 1000)
         self.prepare()
         self.counts.clear()
         kinds, weights = list(WEIGHTS), list(WEIGHTS.values())
@@ -450,7 +450,7 @@ class Scenario:
             self.step(device, kind, self.chance.uniform(earliest, SLACK * typical))
         self.report.progress("final checks")
         self.finish()
-        self.chains(25 if self.report.short else 400)
+        self.chains(15 if self.report.short else 400)
         counts = self.counts
         return (f"{total:,} commands and {counts['commands'] - total} syncs after kills: "
                 f"{counts['acknowledged']} acknowledged, {counts['killed']} killed, {counts['refused']} refused; "
@@ -463,7 +463,7 @@ def both(report, sandbox):
     summary = Scenario(report, sandbox).play()
     apart = Sandbox("kill-verbs", report.binary)
     try:
-        summary += "; " + Verbs(report, apart).play(report.kills or (60 if report.short else 1000))
+        summary += "; " + Verbs(report, apart).play(report.kills or (40 if report.short else 1000))
     except Unusable:
         report.keep(apart.root)
         raise

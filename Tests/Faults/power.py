@@ -23,7 +23,7 @@ from power_scenario import CHECKED_AT, prepare, steps
 from sandbox import AROUND, Clock, Device, Unusable, brief, broken_objects, play, run
 
 WORKERS = 2
-SHORT, FULL = 120, 10_000
+SHORT, FULL = 90, 10_000
 CONTROLS = 40  # states without flushes: the check must find losses in them
 KEPT = 5  # maximum number of kept states
 LIMIT = 30  # seconds until a command counts as hanging
