@@ -177,6 +177,11 @@ import Testing
       """
       start_daemon
       until_shown 1
+      # The daemon records the follow-up shortly after it, and one that is answered before that is not recorded.
+      for i in $(seq 300); do
+        '\(Sandbox.binary)' log --json | grep -q reminded && break
+        sleep 0.1
+      done
       press Done
       until_said 'answered:'
       dunstctl history
