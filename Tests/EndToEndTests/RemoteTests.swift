@@ -86,9 +86,9 @@ import Testing
 
   /// Returns true if the condition holds within about 5 seconds.
   private func eventually(_ condition: () async throws -> Bool) async throws -> Bool {
-    for _ in 0..<500 {
+    for _ in 0..<600 {
       if try await condition() { return true }
-      try await Task.sleep(for: .milliseconds(10))
+      try await Task.sleep(for: .milliseconds(100))
     }
     return false
   }

@@ -59,10 +59,7 @@ import Testing
 
     /// Returns the process that holds a shared connection.
     func process(of socket: String) -> pid_t? {
-      let files = FileManager.default
-      let name = Data("\(runtime)/belfry-ssh/\(socket)".utf8)
-      return (try? files.contentsOfDirectory(atPath: "/proc"))?.compactMap { pid_t($0) }
-        .first { files.contents(atPath: "/proc/\($0)/cmdline")?.range(of: name) != nil }
+      ProcessTable.first(with: "\(runtime)/belfry-ssh/\(socket)", in: .arguments)
     }
 
     func expectSame() async throws {

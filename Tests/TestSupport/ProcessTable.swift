@@ -10,9 +10,9 @@ public enum ProcessTable {
     case environment = "environ"
   }
 
-  /// Returns true if the file of another process contains a text.
-  public static func contains(_ text: String, in file: File) -> Bool {
-    guard let folder = opendir("/proc") else { return false }
+  /// Returns the first other process whose file contains a text.
+  public static func first(with text: String, in file: File) -> pid_t? {
+    guard let folder = opendir("/proc") else { return nil }
     defer { closedir(folder) }
     var buffer = [UInt8](repeating: 0, count: 1 << 18)
     let pattern = Array(text.utf8)
@@ -26,16 +26,16 @@ public enum ProcessTable {
       if descriptor < 0 { continue }
       defer { close(descriptor) }
       let count = read(descriptor, &buffer, buffer.count)
-      if count > 0, buffer[..<count].firstRange(of: pattern) != nil { return true }
+      if count > 0, buffer[..<count].firstRange(of: pattern) != nil { return process }
     }
-    return false
+    return nil
   }
 
   /// Waits up to a minute until the file of no other process contains a text. Returns false if one still does.
   public static func waitUntilNone(has text: String, in file: File) async throws -> Bool {
     let end = ContinuousClock.now.advanced(by: .seconds(60))
     var pause = Duration.milliseconds(50)
-    while contains(text, in: file) {
+    while first(with: text, in: file) != nil {
       if ContinuousClock.now > end { return false }
       try await Task.sleep(for: pause)
       pause = min(pause * 2, .milliseconds(500))

@@ -11,7 +11,7 @@ struct PartnerAccept: AsyncParsableCommand {
     discussion: """
       Without LINK, the link is read from standard input. That keeps it out of the shell's history:
 
-        zbarimg --quiet --raw invitation.png | belfry partner accept --yes
+        zbarimg -q --raw -Sdisable -Sqrcode.enable a.png | belfry partner accept --yes
       """)
 
   @Argument(help: "belfry://pair?…", completion: .text)
