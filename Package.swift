@@ -33,6 +33,12 @@ let compactRelocations: [String] = {
     ? [] : ["-Xlinker", "-z", "-Xlinker", "pack-relative-relocs"]
 }()
 
+/// The commit that the scripts pass for `belfry --version`.
+///
+/// `Context.gitInformation` is no alternative: SwiftPM does not read the manifest again after a commit, but it does if
+/// the environment has changed.
+let commit = Context.environment["BELFRY_COMMIT"] ?? ""
+
 let package = Package(
   name: "belfry",
   products: [
@@ -43,6 +49,8 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
+    // For `swift package generate-documentation`. The binary does not contain it.
+    .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),
     // Without Foundation: the binary then links statically and starts in a few milliseconds.
     .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2", traits: []),
   ],
@@ -55,6 +63,7 @@ let package = Package(
     .systemLibrary(name: "CZlib"),
     .systemLibrary(name: "CPNG", providers: [.apt(["libpng-dev"])]),
     .systemLibrary(name: "CLinux"),
+    .target(name: "CBuild", cSettings: [.define("BELFRY_COMMIT", to: "\"\(commit)\"")]),
     .target(
       name: "Git", dependencies: ["CLibgit2", "CLinux", "CZlib", subprocess, system, crypto],
       swiftSettings: testable),
@@ -78,7 +87,7 @@ let package = Package(
       dependencies: [
         "BelfryCore", "BelfryInput", "BelfryStore", "BelfryExchange", "BelfryPartners",
         "BelfryScheduler", "Git",
-        "CLinux", argumentParser, logging, subprocess, system,
+        "CBuild", "CLinux", argumentParser, logging, subprocess, system,
       ],
       swiftSettings: testable),
     // The binary contains the Swift libraries, so that it starts in a few milliseconds, and on machines without Swift.
@@ -119,7 +128,8 @@ let package = Package(
     // Runs the binary, so that what is tested is what people have. It depends on no module of it, so that both compile
     // at the same time.
     .testTarget(
-      name: "EndToEndTests", dependencies: ["TestSupport"], swiftSettings: unoptimized),
+      name: "EndToEndTests", dependencies: ["TestSupport"],
+      exclude: ["EarlierVersions", "Transcripts"], swiftSettings: unoptimized),
     // Fleets of devices over the real core, store and scheduler, with time, network and delivery simulated.
     .executableTarget(
       name: "fleet",

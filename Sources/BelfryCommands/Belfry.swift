@@ -18,7 +18,7 @@ struct Belfry: ParsableCommand {
       Times are wall-clock times: 09:00 is nine o'clock wherever the device is, unless --zone names a time zone.
       A schedule is written as in "every other tue 7pm": see 'belfry help when'.
       """,
-    version: "0.1.0",
+    version: BuildVersion.text,
     groupedSubcommands: [
       CommandGroup(
         name: "ALARMS",

@@ -21,7 +21,7 @@ public enum Invocation {
     let arguments = Array(CommandLine.arguments.dropFirst())
     if arguments == ["--version"] {
       // Scripts call it often, and its answer needs no parser.
-      Console.write(Belfry.configuration.version + "\n")
+      Console.write(BuildVersion.text + "\n")
       end(0)
     }
     do {

@@ -15,7 +15,8 @@ public struct Envelope: Hashable, Sendable {
   public let bytes: [UInt8]
 
   static let suite = HPKE.Ciphersuite.P256_SHA256_AES_GCM_256
-  private static let version: UInt8 = 1
+  /// The version of envelopes, which is the first byte of each. Others are ignored.
+  public static let version: UInt8 = 1
   private static let keySize = 65
   private static let tagSize = 16
   /// The sizes to which messages are padded, so that their size does not reveal their kind. The largest one fits 1,000

@@ -59,7 +59,7 @@ struct SettingsShow: ParsableCommand {
       SettingsText.page(
         settings, reach: reach,
         remotes: remotes.map { "\($0.name): \(URLMask.masked(url: $0.url))" },
-        version: Belfry.configuration.version, style: context.style))
+        version: BuildVersion.number, style: context.style))
   }
 }
 
