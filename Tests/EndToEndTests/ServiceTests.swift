@@ -116,6 +116,33 @@ import Testing
     #expect(try sandbox.read(sandbox.root + "/table") == "0 5 * * * backup\n")
   }
 
+  @Test("A unit of a package that the user has enabled is reported, replaced and disabled")
+  func unitOfPackage() async throws {
+    let sandbox = try Sandbox()
+    let path = try sandbox.systemd()
+    // Created by `systemctl --user enable belfry.service`.
+    let folder = sandbox.home + "/.config/systemd/user"
+    let link = folder + "/default.target.wants/belfry.service"
+    try FileManager.default.createDirectory(
+      atPath: folder + "/default.target.wants", withIntermediateDirectories: true)
+    try FileManager.default.createSymbolicLink(
+      atPath: link, withDestinationPath: "/usr/lib/systemd/user/belfry.service")
+    let status = try await sandbox.belfry("service", "status", "--json", environment: path)
+    #expect((status.object["units"] as? [String: String])?.keys.sorted() == ["belfry.service"])
+    // An own unit replaces it.
+    let install = try await sandbox.belfry("service", "install", environment: path)
+    #expect(install.status == 0, "\(install.err)")
+    #expect(try sandbox.read(folder + "/belfry.service").contains("ExecStart="))
+    let removed = try await sandbox.belfry("service", "uninstall", environment: path)
+    #expect(removed.out == "Removed belfry.service.\n")
+    // Also if it does not lead to a file.
+    #expect(throws: (any Error).self) {
+      try FileManager.default.destinationOfSymbolicLink(atPath: link)
+    }
+    let again = try await sandbox.belfry("service", "uninstall", environment: path)
+    #expect(again.out == "The service is not installed.\n")
+  }
+
   @Test("install warns that the service ends at logout, and --linger keeps it running")
   func lingering() async throws {
     let sandbox = try Sandbox()

@@ -34,13 +34,15 @@ struct SystemdService {
     try await systemctl(["enable", "--now", units.main])
   }
 
-  /// Removes the units and returns their names.
+  /// Stops and removes the units, and returns their names. Units of a package are only disabled.
   func remove() async throws -> [String] {
     var removed: [String] = []
-    for name in ServiceUnits.all where access("\(folder)/\(name)", F_OK) == 0 {
+    for name in ServiceUnits.all where isInstalled(name) {
       // Disabling fails for a unit that was never enabled; its file is removed anyway.
       _ = await output(of: "systemctl", ["--user", "disable", "--now", name])
-      guard unlink("\(folder)/\(name)") == 0 else { throw FileError("remove", "\(folder)/\(name)") }
+      for path in ["\(folder)/\(name)", enablingLink(of: name)] where unlink(path) != 0 {
+        guard errno == ENOENT else { throw FileError("remove", path) }
+      }
       removed.append(name)
     }
     if !removed.isEmpty { _ = await output(of: "systemctl", ["--user", "daemon-reload"]) }
@@ -50,13 +52,24 @@ struct SystemdService {
   /// Returns the states of the installed units.
   func states() async -> [(name: String, state: String)] {
     var units: [(name: String, state: String)] = []
-    for name in ServiceUnits.all where access("\(folder)/\(name)", F_OK) == 0 {
+    for name in ServiceUnits.all where isInstalled(name) {
       if name == "belfry-tick.service" { continue }
       let state = await output(of: "systemctl", ["--user", "is-active", name], anyStatus: true)
       let firstLine = state?.split(separator: "\n").first.map(String.init) ?? ""
       units.append((name, firstLine.isEmpty ? "systemd does not run for your user" : firstLine))
     }
     return units
+  }
+
+  /// Returns true if the user's folder has a unit, or the user has enabled the unit of a package.
+  private func isInstalled(_ name: String) -> Bool {
+    var status = stat()
+    return access("\(folder)/\(name)", F_OK) == 0 || lstat(enablingLink(of: name), &status) == 0
+  }
+
+  /// Returns the path of the symbolic link that `systemctl --user enable` creates for a unit.
+  private func enablingLink(of name: String) -> String {
+    "\(folder)/\(name.hasSuffix(".timer") ? "timers" : "default").target.wants/\(name)"
   }
 
   /// Returns true if the user's services run while nobody is logged in; nil if that is unknown.
