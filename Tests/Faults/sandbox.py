@@ -306,7 +306,8 @@ class Report:
         if self.failures:
             print("".join(f"  Kept: {folder}\n" for folder in self.kept), end="")
             short = ("--short " if self.short else "") + (f"--kills {self.kills} " if self.kills else "")
-            print(f"  Repeat: Tests/Faults/run {short}--seed {self.seed} {self.binary} {self.scenario}")
+            more = "".join(f" {word}" for word in sys.argv[5:])
+            print(f"  Repeat: Tests/Faults/run {short}--seed {self.seed}{more} {self.binary} {self.scenario}")
 
 def play(scenario, body):
     """Runs a scenario: `body(report, sandbox)` returns the summary. Exits with 1 if a guarantee was violated."""
