@@ -136,14 +136,17 @@ import Testing
 
   /// Returns the commands in the code blocks of a document. A line that ends with `\` continues.
   private static func commands(in text: String) -> [String] {
-    var (commands, isCode, continued) = ([String](), false, "")
+    var (commands, isCode, isSession, continued) = ([String](), false, false, "")
     for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
       let line = line.trimmingCharacters(in: .whitespaces)
       if line.hasPrefix("```") {
         isCode.toggle()
+        isSession = false
         continue
       }
-      guard isCode else { continue }
+      isSession = isSession || line.hasPrefix("$ ")
+      // The other lines of a session are output.
+      guard isCode, !isSession || line.hasPrefix("$ ") || !continued.isEmpty else { continue }
       let whole = continued + (line.hasPrefix("$ ") ? String(line.dropFirst(2)) : line)
       continued = ""
       if whole.hasSuffix("\\") {
@@ -167,6 +170,22 @@ import Testing
         for problem in ManualTests.problems(String(span.output.1), root) {
           Issue.record("\(path): `belfry \(span.output.1)`: \(problem)")
         }
+      }
+    }
+  }
+
+  @Test("Every command and option in the examples of the manual pages exists")
+  func examples() async throws {
+    let sandbox = try Sandbox()
+    let output = try await sandbox.belfry("--experimental-dump-help")
+    let root = try #require(output.object["command"] as? [String: Any])
+    let lines = try ManualTests.text("Tests/Packaging/examples.txt").split(separator: "\n")
+      .filter { !$0.hasPrefix("#") }
+    #expect(lines.count > 30)
+    for line in lines {
+      let command = line.dropFirst("belfry ".count).split(separator: " # ").first ?? ""
+      for problem in ManualTests.problems(String(command), root) {
+        Issue.record("examples.txt: \(line): \(problem)")
       }
     }
   }
