@@ -71,7 +71,7 @@ import Testing
         sandbox.root + "/picture.svg",
       ])
     #expect(output.status == 0, "\(output.err)")
-    let shipped = PackageFileTests.root + "/Sources/belfry/belfry.docc/Resources/terminal.svg"
+    let shipped = PackageFileTests.root + "/Sources/belfry/belfry.docc/terminal.svg"
     let isEqual = try sandbox.read(sandbox.root + "/picture.svg") == sandbox.read(shipped)
     #expect(isEqual, "draw it again: Tests/Packaging/picture .build/release/belfry \(shipped)")
   }
