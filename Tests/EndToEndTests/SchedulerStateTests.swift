@@ -33,6 +33,19 @@ import Testing
     #expect(later.err == warning)
   }
 
+  @Test("A tick with which a daemon records what it has done is no sign of a scheduler")
+  func tickOfDaemon() async throws {
+    let sandbox = try Sandbox()
+    _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00", now: at("08:00:00"))
+    let tick = try await sandbox.belfry("tick", "--settle", now: at("09:00:05"))
+    #expect(tick.status == 0, "\(tick.err)")
+    // The daemon has ended since then.
+    let list = try await sandbox.belfry("list", now: at("09:01:00"))
+    #expect(list.err == warning)
+    let doctor = try await sandbox.belfry("doctor", now: at("09:01:00"))
+    #expect(doctor.out.contains("so nothing rings"), "\(doctor.out)")
+  }
+
   @Test("What is due without a delivery is not called ringing")
   func undelivered() async throws {
     let sandbox = try Sandbox()

@@ -120,7 +120,8 @@ struct RingingReasons {
       add(
         record.state == .skipped ? .skipped : .answered,
         "It was \(record.state == .skipped ? "skipped" : "answered")\(since).",
-        record.state == .skipped ? "belfry unskip \(short)" : "belfry undo")
+        // An undo would revert the latest action, which can be another one.
+        record.state == .skipped ? "belfry unskip \(short)" : nil)
     } else if let pause = alarm.pause, pause.covers(civil) {
       add(
         .paused, "The alarm is paused until \(times.full(pause.until)).", "belfry resume \(short)")

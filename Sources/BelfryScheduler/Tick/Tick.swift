@@ -84,7 +84,8 @@ public struct Tick: Sendable {
     report.failures += driver.failures
     report.wakes.merge(driver.wakes) { $1 }
     await summarize(&report)
-    if !shared.writer.isStuck { store.noteTick() }
+    // A tick that only settles belongs to a daemon, and proves nothing when the daemon has ended.
+    if delivers, !shared.writer.isStuck { store.noteTick() }
     return report
   }
 
