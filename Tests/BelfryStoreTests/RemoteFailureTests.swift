@@ -25,6 +25,31 @@ import Testing
     #expect(failure.reason.contains("its disk is full, or you may not write to it"))
   }
 
+  @Test func referenceThatMayNotBeWrittenIsNoRace() throws {
+    let output = GitCommand.Outcome(
+      status: 1, output: "",
+      error: """
+        remote: error: cannot lock ref 'refs/heads/main': Unable to create \
+        '/srv/alarms.git/./refs/heads/main.lock': Permission denied
+         ! [remote rejected] main -> main (failed to update ref)
+        """)
+    #expect(RemoteFailure.isWriteDenied(output))
+    let failure = try RemoteFailureTests.failure(output.error, refusal: "failed to update ref")
+    #expect(failure.kind == .unwritable)
+    // Another push was faster, or holds the lock.
+    for reason in ["is at 12ab but expected 34cd", "Unable to create 'main.lock': File exists"] {
+      let error = "remote: error: cannot lock ref 'refs/heads/main': \(reason)"
+      #expect(
+        !RemoteFailure.isWriteDenied(GitCommand.Outcome(status: 1, output: "", error: error)))
+    }
+  }
+
+  @Test func repositoryOfAnotherUserIsNamed() throws {
+    let failure = try RemoteFailureTests.failure(
+      "fatal: detected dubious ownership in repository at '/srv/alarms.git'\n")
+    #expect(failure.kind == .foreign(path: "/srv/alarms.git"))
+  }
+
   @Test func progressOutputOfTheRemoteIsNotAReason() throws {
     func reason(_ error: String) throws -> String { try RemoteFailureTests.failure(error).reason }
     #expect(

@@ -214,7 +214,9 @@ extension RemoteFailure {
     case .rejected: "No local data is lost. Resolve the problem on the remote."
     case .missing: "Create it there with 'git init --bare -b main', or correct the remote."
     case .unwritable:
-      "No local data is lost. Free space there, or make its folder 'objects' writable for you; then sync again."
+      "No local data is lost. Free space there, or get write access to all of its folders. For several accounts, create it with 'git init --bare --shared=group'."
+    case .foreign(let path):
+      "If you trust it: git config --global --add safe.directory \(Printable.text(ShellWord.quoted(path)))"
     case .damaged: "No local data is lost. Repair it there with 'git fsck', or create a new one."
     case .other: "No local data is lost. Sync again when the remote can be reached."
     }

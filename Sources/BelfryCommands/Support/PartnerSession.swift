@@ -229,7 +229,9 @@ extension CommandError {
           self = with(hints: [
             "If you trust that address, re-pair through it: belfry partner invite --remote URL"
           ])
-        case .other, .damaged, .unwritable, .rejected, .stalled, .hostKey, .authentication: break
+        case .other, .damaged, .unwritable, .foreign, .rejected, .stalled, .hostKey,
+          .authentication:
+          break
         }
       }
     }

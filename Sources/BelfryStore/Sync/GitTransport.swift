@@ -143,7 +143,9 @@ struct GitTransport: RemoteTransport {
     let refusal = GitTransport.refusal(outcome) ?? ""
     if refusal.contains("branch is currently checked out") { return .checkedOut }
     // Messages of the remote's hooks are on other lines.
-    if GitTransport.races.contains(where: { refusal.contains($0) }) {
+    if !RemoteFailure.isWriteDenied(outcome),
+      GitTransport.races.contains(where: { refusal.contains($0) })
+    {
       if url.transport == .path { removeAbandonedLocks(of: branch) }
       return .elsewhere
     }

@@ -10,10 +10,15 @@ extension RemoteFailure {
   ///   - url: The URL, whose credentials are masked.
   public init(explaining outcome: GitCommand.Outcome, refusal: String?, url: RemoteURL) {
     let messages = GitMessages(outcome.error, url: url)
-    if messages.contain("unable to create temporary object directory") {
+    if messages.contain("unable to create temporary object directory", "unable to migrate objects")
+    {
       // The remote gives the push no reason but "unpacker error".
       self.init(
         .unwritable, "it cannot store objects: its disk is full, or you may not write to it")
+    } else if RemoteFailure.isWriteDenied(outcome) {
+      self.init(.unwritable, "you may not write to all of its folders")
+    } else if messages.contain("dubious ownership"), let path = url.repositoryPath {
+      self.init(.foreign(path: path), "it belongs to another user")
     } else if let refusal {
       // The messages of the remote's hooks precede the reason.
       let reasons = [url.masked(refusal)] + messages.fromHooks.prefix(3)
@@ -22,6 +27,15 @@ extension RemoteFailure {
       self = failure
     } else {
       self.init(.other, messages.likelyReason ?? "git exited with status \(outcome.status)")
+    }
+  }
+
+  /// Returns true if the remote could not change a reference for lack of permission. git gives the push the same reason
+  /// as for a reference that another push has locked.
+  static func isWriteDenied(_ outcome: GitCommand.Outcome) -> Bool {
+    outcome.error.split(separator: "\n").contains { line in
+      line.hasPrefix("remote: ") && line.contains("Unable to create '")
+        && (line.contains("': Permission denied") || line.contains("': Read-only file system"))
     }
   }
 

@@ -147,6 +147,9 @@ public struct RemoteFailure: Hashable, Sendable {
     case damaged
     /// The remote cannot create files.
     case unwritable
+    /// The repository on this machine belongs to another user, and git does not trust it. The path is that of the
+    /// repository.
+    case foreign(path: String)
     /// Another failure.
     case other
   }
