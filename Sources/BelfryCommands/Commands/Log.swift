@@ -73,7 +73,7 @@ struct Log: ParsableCommand {
   /// - Parameter warn: Called before each batch is written, while nothing else is.
   private func write<Items: Sequence>(
     _ items: Items, separatedBy separator: String, _ warn: () -> Void,
-    _ append: @Sendable (Items.Element, inout [UInt8]) -> Void
+    _ append: @escaping @Sendable (Items.Element, inout [UInt8]) -> Void
   ) -> Bool where Items.Element: Sendable {
     var rest = items.prefix(count ?? .max).makeIterator()
     func read(_ size: Int) -> [Items.Element] {

@@ -29,13 +29,9 @@ public enum Chunks {
   /// Runs two closures, on two cores if a second one is free, and returns when both have ended.
   ///
   /// The closures must not share mutable state.
-  public static func both(_ first: () -> Void, and second: () -> Void) {
-    withoutActuallyEscaping(first) { first in
-      withoutActuallyEscaping(second) { second in
-        // Sound: the closures share no mutable state, and each runs once, on one thread, while the caller waits.
-        nonisolated(unsafe) let (first, second) = (first, second)
-        DispatchQueue.concurrentPerform(iterations: 2) { $0 == 0 ? first() : second() }
-      }
-    }
+  public static func both(_ first: @escaping () -> Void, and second: @escaping () -> Void) {
+    // Sound: the closures share no mutable state, and each runs once, on one thread, while the caller waits.
+    nonisolated(unsafe) let (first, second) = (first, second)
+    DispatchQueue.concurrentPerform(iterations: 2) { $0 == 0 ? first() : second() }
   }
 }
