@@ -272,7 +272,7 @@ import Testing
     let install = try await sandbox.belfry(
       "service", "install", environment: ["PATH": sandbox.root, "XDG_RUNTIME_DIR": sandbox.root])
     #expect(install.status == 1)
-    #expect(install.err.contains("Run this every minute:"), "\(install.err)")
+    #expect(install.err.contains("or run this every minute:"), "\(install.err)")
   }
 
   @Test(

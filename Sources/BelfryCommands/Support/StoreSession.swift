@@ -82,6 +82,9 @@ struct StoreSession {
       Console.error(
         "hint: If it replaces \(Printable.text(old.name)) (\(old.id.short)): belfry device adopt \(old.id.short)"
       )
+      if old.name == context.environment.deviceName {
+        Console.error("hint: Otherwise, give it a name of its own: belfry device --name NAME")
+      }
     }
   }
 

@@ -37,7 +37,8 @@ struct Crontab {
       let hint =
         switch error {
         case .unreadable: "Add this line yourself with 'crontab -e': \(line)"
-        case .unavailable: "Run this every minute: \(line.dropFirst(10))"
+        case .unavailable:
+          "Keep 'nohup belfry daemon >daemon.log 2>&1 &' running, or run this every minute: \(line.dropFirst(10))"
         }
       throw CommandError(error, hint: hint)
     }
