@@ -49,13 +49,11 @@ import Testing
     // One remote for each device's branch.
     let remotes = ["old", "new"].map { "\(sandbox.root)/\($0).git" }
     for (remote, branch) in zip(remotes, ["old", "new"]) {
-      for arguments in [
-        ["init", "-q", "--bare", "-b", "main", remote],
-        ["-C", remote, "fetch", "-q", folder + "/branches.bundle", "\(branch):main"],
-      ] {
-        let output = try await sandbox.run("/usr/bin/git", arguments)
-        try #require(output.status == 0, "\(output.err)")
-      }
+      try await sandbox.git("init", "-q", "--bare", "-b", "main", remote, in: sandbox.root)
+        .expectSuccess()
+      try await sandbox.git(
+        "fetch", "-q", folder + "/branches.bundle", "\(branch):main", in: remote
+      ).expectSuccess()
     }
     func belfry(_ arguments: String...) async throws -> Sandbox.Output {
       try await sandbox.belfry(arguments, now: now)
