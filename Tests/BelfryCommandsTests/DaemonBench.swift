@@ -44,7 +44,8 @@ final class DaemonBench: @unchecked Sendable {
     try sandbox.write(
       """
       #!/bin/sh
-      export HOME='\(sandbox.home)' PATH=/usr/bin:/bin BELFRY_DEVICE=laptop GIT_CONFIG_NOSYSTEM=1
+      export HOME="${BENCH_HOME:-\(sandbox.home)}" PATH=/usr/bin:/bin GIT_CONFIG_NOSYSTEM=1
+      export BELFRY_DEVICE="${BENCH_DEVICE:-laptop}"
       export BELFRY_NOW="$(cat '\(sandbox.root)/clock')" TZ="$(cat '\(sandbox.root)/zone')" BELFRY_LOCK_TIMEOUT=0
       exec '\(Sandbox.binary)' "$@"
       """, to: sandbox.root + "/command", mode: 0o755)
@@ -64,6 +65,40 @@ final class DaemonBench: @unchecked Sendable {
   func belfry(_ arguments: String...) async throws -> Sandbox.Output {
     try writeClock()
     return try await sandbox.run(sandbox.root + "/command", arguments)
+  }
+
+  /// Runs belfry with the bench's clock, on a device of its own if a name and a home folder are given.
+  func belfry(
+    _ arguments: [String], device: String? = nil, home: String? = nil
+  ) async throws -> Sandbox.Output {
+    try writeClock()
+    var variables: [String: String] = [:]
+    variables["BENCH_DEVICE"] = device
+    variables["BENCH_HOME"] = home
+    return try await sandbox.run(sandbox.root + "/command", arguments, environment: variables)
+  }
+
+  /// Sets the clock. No daemon notices it.
+  func set(_ now: Instant) throws {
+    clock.withLock { $0 = now }
+    try writeClock()
+  }
+
+  /// Runs a tick in this process, with the hooks of the bench.
+  func tick() async throws -> TickReport {
+    try writeClock()
+    let store = try Store.open(sandbox.store, context: context()).store
+    let name = UUID().uuidString
+    let leaseOwner = LeaseOwner(name: name) { $0 == name }
+    let hooks = hooks(ActiveDeliveries { _ in }, leaseOwner: leaseOwner)
+    return try await Tick(store, delivery: hooks, leaseOwner: leaseOwner).run()
+  }
+
+  private func hooks(_ active: ActiveDeliveries, leaseOwner: LeaseOwner) -> HookDelivery {
+    HookDelivery(
+      own: sandbox.hooks, shipped: [], timeout: hookTimeout, activeDeliveries: active,
+      leaseOwner: leaseOwner,
+      render: NotificationText(TimeText(now: context().now, zones: context().zones)).render)
   }
 
   private func writeClock() throws {
@@ -96,13 +131,7 @@ final class DaemonBench: @unchecked Sendable {
       dependencies: Daemon.Dependencies(
         command: sandbox.root + "/command", syncs: false, wakesMachine: false,
         context: { _ in self.context() },
-        hooks: {
-          HookDelivery(
-            own: self.sandbox.hooks, shipped: [], timeout: self.hookTimeout, activeDeliveries: $0,
-            leaseOwner: leaseOwner,
-            render: NotificationText(TimeText(now: self.context().now, zones: self.context().zones))
-              .render)
-        },
+        hooks: { self.hooks($0, leaseOwner: leaseOwner) },
         gauge: BatteryGauge(
           supplies: PowerSupplies(root: sandbox.power),
           log: BatteryLog(path: sandbox.root + "/state/battery")),

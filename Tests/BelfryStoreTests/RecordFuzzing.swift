@@ -138,11 +138,6 @@ import Testing
       #expect(
         try AlarmRecord.decode(AlarmRecord.encode(alarm), id: id, now: moments[0]) == alarm,
         "\(String(decoding: bytes, as: UTF8.self))")
-      var condensed = try AlarmRecord.decode(
-        AlarmRecord.condensed(bytes), id: id, now: moments[0])
-      #expect(condensed.isDeleted == alarm.isDeleted)
-      if alarm.mergeState.deletion == nil { condensed.mergeState = alarm.mergeState }
-      #expect(condensed == alarm, "\(String(decoding: bytes, as: UTF8.self))")
       let joined = Alarm.join(alarm, good)
       #expect(joined == Alarm.join(good, alarm))
       for now in moments {

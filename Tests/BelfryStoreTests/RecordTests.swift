@@ -384,21 +384,4 @@ import Testing
     #expect(ZoneLibrary(variable: "nonsense").local.offset(at: winter) == 0)
     #expect(ZoneLibrary(variable: "UTC").works)
   }
-
-  @Test("A condensed record has neither white space nor stamps, unless the alarm was deleted")
-  func condensed() {
-    func condensed(_ text: String) -> String {
-      String(decoding: AlarmRecord.condensed(Array(text.utf8)), as: UTF8.self)
-    }
-    #expect(
-      condensed(
-        #"{ "a" : { "stamps" : 1 }, "stamps": {"x": [1, 2]}, "title": "a \\ \" , }" }"# + "\n")
-        == #"{"a":{"stamps":1},"title":"a \\ \" , }"}"#)
-    #expect(condensed(#"{"stamps": {}, "b": 1}"#) == #"{"b":1}"#)
-    #expect(condensed(#"{"b": 1, "stamps": {}}"#) == #"{"b":1}"#)
-    #expect(condensed(#"{"stamps": {}}"#) == "{}")
-    #expect(condensed(#"{"deleted": {}, "stamps": {}}"#) == #"{"deleted":{},"stamps":{}}"#)
-    #expect(
-      condensed(#"{"\u0064eleted": {}, "stamps": {}}"#) == #"{"\u0064eleted":{},"stamps":{}}"#)
-  }
 }

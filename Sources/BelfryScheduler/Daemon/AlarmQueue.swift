@@ -23,7 +23,8 @@ struct AlarmQueue {
   }
 
   private struct Entry {
-    /// The condensed record. Decoded alarms would take several times the memory.
+    /// The content of the record's file. The daemon decodes the whole record, as `tick` does, so that both evaluate the
+    /// same alarm. Decoded alarms would take several times the memory.
     var bytes: [UInt8]
     /// The signature of the record's file; nil without a file.
     var signature: FileSignature?
@@ -137,15 +138,14 @@ struct AlarmQueue {
   /// - Returns: True if the record has changed.
   @discardableResult mutating func update(_ record: ArmedRecord) -> Bool {
     let id = record.alarm.id
-    let bytes = AlarmRecord.condensed(record.bytes)
-    guard entries[id]?.bytes != bytes else {
+    guard entries[id]?.bytes != record.bytes else {
       entries[id]?.signature = record.signature
       return false
     }
     totals.add(entries[id], -1)
     wakes[id] = nil
     entries[id] = Entry(
-      bytes: bytes, signature: record.signature, state: entries[id]?.state)
+      bytes: record.bytes, signature: record.signature, state: entries[id]?.state)
     return true
   }
 
