@@ -677,6 +677,38 @@ import Testing
     }
     #expect(names == ["1", "1-answered"], "\(refs.out)")
   }
+  @Test(
+    "A tick starts a call once, only on a device that can call, and not for a missed occurrence")
+  func startedCalls() async throws {
+    let (sandbox, stores) = try await cascadeDevices(["server"])
+    _ = try await cascade(sandbox, "add", "emea", "phone", "5551234567")
+    try installCallHook(
+      sandbox, ending: "until [ -e '\(sandbox.root)/hung-up' ]; do sleep 0.1; done; echo answered")
+    let server = try #require(stores["server"])
+    try await sync(sandbox, [sandbox.store, server])
+    _ = try await sandbox.belfry(
+      "calls", "hook", now: CascadeCommandTests.now, store: server, device: "server")
+    try await sync(sandbox, [server, sandbox.store])
+    func started(_ store: String, _ device: String, at time: String) async throws -> Bool {
+      let tick = try await sandbox.belfry(
+        "tick", now: "2026-11-23T\(time)Z", store: store, device: device)
+      #expect(tick.status == 0, "\(tick.err)")
+      return tick.out.contains("Started: Call (555) 123-4567")
+    }
+    #expect(try await !started(sandbox.store, "laptop", at: "05:02:00"))
+    #expect(try await started(server, "server", at: "05:02:00"))
+    #expect(try await calls(sandbox, until: 1).count == 1)
+    #expect(try await !started(server, "server", at: "05:03:00"))
+    try sandbox.write("", to: sandbox.root + "/hung-up")
+    #expect(try await sandbox.waitForHelpers())
+    #expect(try await !started(server, "server", at: "05:04:00"))
+    // The laptop, which rang, learns to call only after the occurrence is over.
+    _ = try await sandbox.belfry("calls", "hook", now: "2026-11-23T08:00:00Z")
+    let late = try await sandbox.belfry("tick", now: "2026-11-23T08:00:00Z")
+    #expect(late.out.contains("Missed: EMEA Standup"), "\(late.out)")
+    #expect(!late.out.contains("Started:"), "\(late.out)")
+  }
+
 
   private func alarm(_ sandbox: Sandbox) throws -> String {
     let file = try sandbox.alarmFile()

@@ -146,7 +146,9 @@ struct TickCommand: AsyncParsableCommand {
       case .firing(let content, let firing):
         let occurrence = output.times.full(content.id.occurrence)
         Console.line(
-          "Fired: \(title), \(occurrence)\(firing.isLate ? " (late)" : ""). Answer: belfry done|stop|snooze|skip \(content.id.alarm.short)"
+        let answers = [.done, .stop, .snooze, .skip].filter(firing.actions.contains)
+          .map(\.rawValue).joined(separator: "|")
+          "Fired: \(title), \(occurrence)\(firing.isLate ? " (late)" : ""). Answer: belfry \(answers) \(content.id.alarm.short)"
         )
       case .followUp(let content, let followUp):
         let last = followUp.isLast ? ", the last" : ""

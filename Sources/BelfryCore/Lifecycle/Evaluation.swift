@@ -99,6 +99,7 @@ extension Timeline {
         with(result.transition.alarm).settle(
           current.civil, as: .missed, now: now,
           payload: isExhausted ? .exhaustedCascade : nil, in: &result.transition)
+        result.callouts.removeAll { $0.occurrence == current.civil }
       case nil: break
       }
     }

@@ -51,16 +51,26 @@ public struct CallProgressFile: Sendable {
     }
   }
 
+  /// The time to wait for a lock, in milliseconds: `isLocked` holds it for a moment.
+  private static let lockTimeout = 100
+
+  private func lockPath(_ call: Callout.ID) -> String {
+    let name = Repository.blobID(Array(call.text.utf8)).description.prefix(16)
+    return "\(store.localFolder)/call-\(name).lock"
+  }
+
   /// Returns a lock that keeps other processes of this device from the same call; nil if another process holds it.
   public func lock(_ call: Callout.ID) throws -> LocalLock? {
-    let name = Repository.blobID(Array(call.text.utf8)).description.prefix(16)
     do {
       return try LocalLock(
-        "\(store.localFolder)/call-\(name).lock", holder: store.context.process)
+        lockPath(call), holder: store.context.process, timeout: CallProgressFile.lockTimeout)
     } catch StoreError.locked {
       return nil
     }
   }
+
+  /// Returns true while a process of this device makes the attempts of a call.
+  func isLocked(_ call: Callout.ID) -> Bool { LocalLock.holder(of: lockPath(call)) != nil }
 }
 
 extension LocalFile.Format where Value == [String: CallProgress] {

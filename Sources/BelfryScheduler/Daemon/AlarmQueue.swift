@@ -155,7 +155,7 @@ struct AlarmQueue {
   struct EvaluationResult {
     /// The deliveries that are due, in order.
     var pendingDeliveries: [PendingDelivery] = []
-    /// The calls and messages that are due.
+    /// The calls and messages that are due and that this device may make.
     var callouts: [Callout] = []
     /// True if there are outcomes to commit, such as a missed occurrence.
     var needsCommit = false
@@ -180,7 +180,7 @@ struct AlarmQueue {
       result.pendingDeliveries += planner.pendingDeliveries(
         evaluation, of: alarm, ledger: ledger)
       if evaluation.needsCommit { result.needsCommit = true }
-      result.callouts += evaluation.callouts
+      result.callouts += store.ownCallouts(evaluation.callouts, of: alarm)
       // A time that has passed would wake the daemon in a busy loop.
       wakes[id] = evaluation.nextWake.map { $0 > now ? $0 : now.adding(seconds: 1) }
       let status = timeline.status(at: now, settings: settings, ledger: ledger)

@@ -5,7 +5,7 @@ import BelfryStore
 struct StoreEvaluation: Sendable {
   /// The deliveries that are due, in order.
   var pendingDeliveries: [PendingDelivery] = []
-  /// The calls and messages that are due.
+  /// The calls and messages that are due and that this device may make.
   var callouts: [Callout] = []
   /// The time of the next evaluation of each alarm that needs one.
   var wakes: [Identifier: Instant] = [:]
@@ -27,7 +27,7 @@ struct StoreEvaluation: Sendable {
       let evaluation = timeline.evaluate(at: store.context.now, settings: settings, ledger: ledger)
       wakes[alarm.id] = evaluation.nextWake
       pendingDeliveries += planner.pendingDeliveries(evaluation, of: alarm, ledger: ledger)
-      callouts += evaluation.callouts
+      callouts += store.ownCallouts(evaluation.callouts, of: alarm)
       if evaluation.needsCommit { add(evaluation, timeline) }
     }
     pendingDeliveries.sort { ($0.due, $0.notification.title) < ($1.due, $1.notification.title) }

@@ -251,7 +251,9 @@ extension TickReport {
     autoCompleted = evaluation.completed
     wakes = evaluation.wakes
     let progress = CallProgressFile(store)
-    callouts = evaluation.callouts.filter { progress[$0.id]?.isOver != true }
+    callouts = evaluation.callouts.filter {
+      progress[$0.id]?.isOver != true && !progress.isLocked($0.id)
+    }
     otherWake = evaluation.stored?.nextChange
     problems = (evaluation.stored?.problems ?? []) + [problem].compactMap { $0 }
     if let failure = evaluation.stored?.failure { failures.insert(failure, at: 0) }

@@ -36,7 +36,7 @@ public struct TickReport: Sendable {
   var wakes: [Identifier: Instant] = [:]
   /// The time of the next evaluation of any other alarm.
   var otherWake: Instant?
-  /// The calls and messages that are due. Each needs a process of its own.
+  /// The calls and messages that this device has to start. Each needs a process of its own.
   public var callouts: [Callout] = []
   /// The records that are not valid.
   public var problems: [RecordProblem] = []

@@ -7,14 +7,15 @@ public final class LocalLock: Sendable {
   private let lock: StoreLock
   private let path: String
 
-  /// Takes the lock, without waiting.
+  /// Takes the lock.
   ///
   /// - Parameters:
   ///   - path: The lock file, which is created if necessary.
   ///   - holder: The description of this process that other processes read from the file.
+  ///   - timeout: The timeout in milliseconds.
   /// - Throws: `StoreError.locked` if another process holds it, or `FileError`.
-  public init(_ path: String, holder: String) throws {
-    lock = try StoreLock(path, holder: holder, timeout: 0)
+  public init(_ path: String, holder: String, timeout: Int = 0) throws {
+    lock = try StoreLock(path, holder: holder, timeout: timeout)
     self.path = path
   }
 
