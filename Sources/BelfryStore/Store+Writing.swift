@@ -50,19 +50,12 @@ extension Store {
         message: CommitMessage(event, of: alarm, device: device)))
   }
 
-  /// Commits new alarms. Finished alarms do not count for the limit.
+  /// Commits new alarms.
   ///
   /// - Throws: `StoreError.alarmLimit` if the tier doesn't allow as many alarms.
   public func add(_ change: Change) throws {
     try write(reconciling: .branch) { writer in
-      let tier = try settings().settings.tier
-      if let limit = tier.alarmLimit {
-        let count = try AlarmIndex(self).summaries()
-          .count { !$0.isDeleted && !$0.status.isFinished }
-        if count + change.alarms.count > limit {
-          throw StoreError.alarmLimit(tier: tier, limit: limit)
-        }
-      }
+      try requireRoom(for: change.alarms)
       try writer.commit(change)
     }
   }
@@ -75,7 +68,7 @@ extension Store {
   ///   - body: Receives the alarm, and returns the change, or nil for none.
   /// - Returns: The second value that `body` returns.
   /// - Throws: `StoreError.noSuchAlarm` if the alarm was deleted in the meantime, `.badRecord` if its file is not
-  ///   valid, and the errors of `body`.
+  ///   valid, `.alarmLimit` if the tier doesn't allow another active alarm, and the errors of `body`.
   public func update<Result>(
     _ id: Identifier, includingDeleted: Bool = false, _ body: (Alarm) throws -> (Change?, Result)
   ) throws -> Result {
@@ -85,7 +78,10 @@ extension Store {
         // An edit would restore a deleted alarm.
         if alarm.isDeleted, !includingDeleted { throw StoreError.noSuchAlarm(id.text) }
         let (change, result) = try body(alarm)
-        if let change { try writer.commit(change) }
+        if let change {
+          try requireRoom(for: change.alarms)
+          try writer.commit(change)
+        }
         return result
       case .bad(let error):
         // The user's content must not be overwritten.
@@ -116,7 +112,10 @@ extension Store {
         }
       }
       let (change, result) = try body(alarms)
-      if let change { try writer.commit(change) }
+      if let change {
+        try requireRoom(for: change.alarms)
+        try writer.commit(change)
+      }
       return result
     }
   }

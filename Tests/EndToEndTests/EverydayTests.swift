@@ -135,6 +135,60 @@ import Testing
     let sandbox = try await rent()
     _ = try await sandbox.belfry("tick", now: at("09:00:00"))
     let tick = try await sandbox.belfry("tick", "--json", now: at("09:30:00"))
+  @Test("No command makes more alarms active than the tier allows")
+  func activeAlarmsOfTheFreeTier() async throws {
+    let sandbox = try Sandbox()
+    _ = try await sandbox.belfry("in", "10m", "Tea")
+    _ = try await sandbox.belfry("in", "20m", "Eggs")
+    _ = try await sandbox.belfry("tick", now: "2026-11-20T22:51:00Z")
+    _ = try await sandbox.belfry("done", "tea", now: "2026-11-20T22:51:01Z")
+    let time = "2026-11-20T22:52:00Z"
+    let added = try await sandbox.belfry("add", "Pills", "--daily", "--at", "09:00", now: time)
+    #expect(added.status == 0, "\(added.err)")
+    func refuses(_ arguments: String...) async throws {
+      let output = try await sandbox.belfry(arguments, now: time)
+      #expect(output.status == 5, "\(arguments) \(output)")
+      #expect(output.err.contains("2-alarm limit"), "\(arguments) \(output.err)")
+    }
+    try await refuses("edit", "tea", "tomorrow 9am")
+    try await refuses("undo", "--skip", "1")
+    // A disabled alarm counts if it has an occurrence ahead.
+    #expect(try await sandbox.belfry("disable", "tea", now: time).status == 0)
+    try await refuses("edit", "tea", "tomorrow 9am")
+    #expect(try await sandbox.belfry("disable", "pills", now: time).status == 0)
+    try await refuses("add", "Walk", "--daily", "--at", "10:00")
+    #expect(try await sandbox.belfry("enable", "tea", "pills", now: time).status == 0)
+    // An import brings in all alarms or none.
+    let other = sandbox.root + "/other"
+    _ = try await sandbox.belfry("add", "Walk", "--daily", "--at", "10:00", now: time, store: other)
+    let export = try await sandbox.belfry("export", now: time, store: other)
+    try sandbox.write(export.out, to: sandbox.root + "/export.json")
+    try await refuses("import", sandbox.root + "/export.json")
+    // An alarm that is active already can be changed, even above the limit.
+    _ = try await sandbox.belfry("tier", "plus", now: time)
+    #expect(
+      try await sandbox.belfry("import", sandbox.root + "/export.json", now: time).status == 0)
+    _ = try await sandbox.belfry("tier", "free", now: time)
+    #expect(try await sandbox.belfry("edit", "walk", "daily 11:00", now: time).status == 0)
+    #expect(try await sandbox.belfry("disable", "walk", now: time).status == 0)
+    #expect(try await sandbox.belfry("enable", "walk", now: time).status == 0)
+    try await refuses("edit", "tea", "tomorrow 9am")
+  }
+
+  @Test("At the limit of the tier, `add` refuses before it asks")
+  func limitBeforeTheForm() async throws {
+    let sandbox = try Sandbox()
+    _ = try await sandbox.belfry("add", "One", "--daily", "--at", "09:00")
+    _ = try await sandbox.belfry("add", "Two", "--daily", "--at", "10:00")
+    for arguments in [["add"], ["add", "Three", "daily at 7"], ["at", "7", "Three"]] {
+      let output = try await sandbox.onTerminal(
+        arguments[0], arguments.count > 1 ? arguments[1] : "--no-animation",
+        arguments.count > 2 ? arguments[2] : "--no-animation", input: "\n\n\n\n\n\n")
+      #expect(output.out.contains("2-alarm limit"), "\(output.out)")
+      #expect(!output.out.contains("Title") && !output.out.contains("morning"), "\(output.out)")
+    }
+  }
+
     #expect((tick.object["missed"] as? [Any])?.count == 1)
     #expect(
       try await sandbox.belfry("list", "--cards", now: at("18:00:00")).out.contains(

@@ -40,6 +40,7 @@ struct Add: ParsableCommand {
 
   func run() throws {
     let context = try common.context(root)
+    try AlarmCreation.requireRoom(context, json: common.json)
     let parser = InputParser(context)
     var words = phrase
     var title = title

@@ -22,6 +22,7 @@ struct At: ParsableCommand {
 
   func run() throws {
     let context = try common.context(root)
+    try AlarmCreation.requireRoom(context, json: common.json)
     let parser = InputParser(context)
     let parts = words.flatMap { $0.split(separator: " ").map(String.init) }
     let found = try parser.read(parts.joined(separator: " "), .moment, nil) {
@@ -62,6 +63,7 @@ struct In: ParsableCommand {
 
   func run() throws {
     let context = try common.context(root)
+    try AlarmCreation.requireRoom(context, json: common.json)
     let parser = InputParser(context)
     let parts = words.flatMap { $0.split(separator: " ").map(String.init) }
     for count in stride(from: min(parts.count, Self.maxWords), through: 1, by: -1) {

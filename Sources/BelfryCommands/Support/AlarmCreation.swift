@@ -15,6 +15,12 @@ struct AlarmCreation {
   /// Returns the schedule, from a parser in the alarm's zone and the store's calendar.
   let schedule: (InputParser) throws -> Schedule
 
+  /// Throws if the tier doesn't allow another alarm, before a command on a terminal asks a question.
+  static func requireRoom(_ context: CommandContext, json: Bool) throws {
+    guard Style.canAsk, !json, let store = context.existing else { return }
+    try store.requireRoom()
+  }
+
   /// Adds the alarm to the store, which is created if there is none.
   func run(_ context: CommandContext, _ parser: InputParser) throws {
     let title = try AlarmText.title(title)

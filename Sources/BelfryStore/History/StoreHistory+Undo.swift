@@ -27,8 +27,8 @@ extension StoreHistory {
   ///
   /// - Parameter skipping: The number of latest actions to skip.
   /// - Returns: The result.
-  /// - Throws: `StoreError.nothingToUndo`, `.cannotBeUndone` if the action is final, or `.notUndone` if an alarm has
-  ///   changed since the action.
+  /// - Throws: `StoreError.nothingToUndo`, `.cannotBeUndone` if the action is final, `.notUndone` if an alarm has
+  ///   changed since the action, or `.alarmLimit` if the tier doesn't allow another active alarm.
   public func undo(skipping: Int = 0) throws -> Undone {
     try store.write(reconciling: .records) { writer in
       guard let action = try lastAction(writer, skipping: skipping) else {
@@ -48,6 +48,7 @@ extension StoreHistory {
           .flatMap { CivilDateTime($0) })
       var files: [String: [UInt8]?] = [:]
       try revertAlarms(action, changed, writer, &undone, &files)
+      try store.requireRoom(for: undone.alarms)
       try revertSettings(action, changed, repository, &undone, &files)
       try revertCalendars(action, changed, repository, &undone, &files)
       undone.devices = try store.devices.revertAdoption(action, changed, repository, &files)
