@@ -28,8 +28,12 @@ public struct AlarmNames: Sendable {
 extension Store {
   /// Returns the alarms that a name matches by the strictest rule that has a match.
   ///
+  /// - Parameters:
+  ///   - name: The name.
+  ///   - finishedLast: True to leave out finished alarms, whatever their rule, if the name also matches others, and not
+  ///     only by chance.
   /// - Throws: `StoreError.noSuchAlarm` if none matches.
-  public func alarms(named name: String) throws -> AlarmNames {
+  public func alarms(named name: String, finishedLast: Bool = false) throws -> AlarmNames {
     if let id = Identifier(name), let alarm = try? alarm(id), !alarm.isDeleted {
       return AlarmNames(
         rule: .whole, summaries: [AlarmSummary(alarm, status: try status(alarm))], problems: [])
@@ -48,6 +52,8 @@ extension Store {
         return (summary, AlarmNames.rule(wanted, nil, note))
       }
     }
+    let unfinished = matches.filter { !$0.0.status.isFinished }
+    if finishedLast, unfinished.contains(where: { $0.1 < .part }) { matches = unfinished }
     guard let best = matches.map(\.1).min() else { throw StoreError.noSuchAlarm(name) }
     return AlarmNames(
       rule: best,

@@ -120,6 +120,46 @@ import Testing
     #expect(show.err.contains("weekly, Sun 29 Nov 2026, 15:00"), "\(show.err)")
   }
 
+  @Test("A name means an alarm that can be answered, and an unfinished one before a finished one")
+  func sameTitle() async throws {
+    let sandbox = try Sandbox()
+    try await sandbox.plus()
+    func run(_ arguments: String..., minute: Int) async throws -> Sandbox.Output {
+      try await sandbox.belfry(arguments, now: "2026-11-23T10:\(minute):00Z")
+    }
+    /// Returns the time of the alarm that a command names.
+    func time(_ output: Sandbox.Output) -> String? {
+      (output.object["schedule"] as? [String: Any])?["times"].flatMap { ($0 as? [String])?.first }
+    }
+    _ = try await run("in", "10m", "Tea", minute: 10)
+    _ = try await run("tick", minute: 20)
+    #expect(try await run("done", "tea", minute: 20).status == 0)
+    // A finished alarm gives way to one that is ahead, even to a longer title for an answer.
+    _ = try await run("in", "10m", "Tea", minute: 21)
+    #expect(try await time(run("show", "tea", "--json", minute: 22)) == "10:31")
+    _ = try await run("tick", minute: 31)
+    #expect(try await run("stop", "tea", minute: 31).status == 0)
+    // Pending comes before what is only ahead, and ringing before pending.
+    _ = try await run("in", "10m", "Tea", minute: 32)
+    let unclear = try await run("show", "tea", minute: 33)
+    #expect(unclear.status == 3 && unclear.err.contains("any of 2 alarms"), "\(unclear.err)")
+    _ = try await run("tick", minute: 42)
+    let snoozed = try await run("snooze", "tea", "5m", minute: 42)
+    #expect(snoozed.status == 0 && snoozed.out.contains("10:42"), "\(snoozed)")
+    let done = try await run("done", "tea", minute: 43)
+    #expect(done.status == 0 && done.out.contains("10:31"), "\(done)")
+    let stop = try await run("stop", "tea", minute: 44)
+    #expect(stop.status == 0 && stop.out.contains("10:42"), "\(stop)")
+    #expect(try await run("done", "tea", minute: 44).status == 0)
+    // All are finished, and equally good.
+    let finished = try await run("show", "tea", minute: 45)
+    #expect(finished.status == 3 && finished.err.contains("any of 3 alarms"), "\(finished.err)")
+    _ = try await run("in", "10m", "Tea with Ann", minute: 45)
+    _ = try await run("tick", minute: 55)
+    let whole = try await run("done", "tea", minute: 55)
+    #expect(whole.status == 0 && whole.out.contains("Tea with Ann"), "\(whole)")
+  }
+
   @Test(
     "Filter words of listings",
     arguments: [

@@ -19,7 +19,7 @@ struct Unskip: ParsableCommand {
   @ParentCommand var root: Belfry
 
   func run() throws {
-    let answering = try Answering(alarm, occurrence, common.context(root))
+    let answering = try Answering(alarm, occurrence, for: .unskip, common.context(root))
     let (transition, status) = try answering.give(.unskip(all: all))
     guard let event = transition.events.last else { return }
     let output = answering.output

@@ -11,15 +11,25 @@ struct AlarmSelection {
 
   /// A command that responds to occurrences.
   enum Verb: String {
-    case stop, done, snooze, skip, dismiss
+    case stop, done, snooze, skip, unskip, dismiss
 
     /// Returns true if an alarm is in a state to which the command applies.
     func applies(to status: AlarmStatus) -> Bool {
       switch self {
       case .stop, .snooze: status.state == .ringing || status.state == .snoozed
       case .done, .skip: isRinging(status) || !status.pending.isEmpty || status.state == .missed
+      case .unskip: !status.skipped.isEmpty
       case .dismiss: !status.missed.isEmpty
       }
+    }
+
+    /// Returns the position of an alarm among those that a name matches, the lowest first: ringing, pending, snoozed,
+    /// missed; then those to which the command does not apply, and the finished ones.
+    func rank(_ status: AlarmStatus) -> Int {
+      if status.isFinished { return 5 }
+      guard applies(to: status) else { return 4 }
+      let order: [AlarmStatus.State] = [.ringing, .pending, .snoozed, .missed]
+      return self == .unskip || self == .dismiss ? 0 : order.firstIndex(of: status.state) ?? 4
     }
 
     private func isRinging(_ status: AlarmStatus) -> Bool {
@@ -31,6 +41,7 @@ struct AlarmSelection {
       switch self {
       case .stop, .snooze: "ringing"
       case .done, .skip: "ringing, snoozed, pending or missed"
+      case .unskip: "skipped"
       case .dismiss: "missed"
       }
     }
@@ -56,7 +67,7 @@ struct AlarmSelection {
           .usage, "'all' is not the name of an alarm.", hint: "For all alarms, use --all.")
       }
       summaries = try session.findAll(names, in: store) {
-        try session.findRinging($0, in: store)
+        try session.find($0, for: verb, in: store)
       }
       isBulk = names.count > 1
       return

@@ -115,10 +115,12 @@ struct Answering {
   private let action: DoneAction
 
   /// Creates the answering of one alarm by its name.
-  init(_ name: String, _ occurrence: String?, _ context: CommandContext) throws {
+  init(
+    _ name: String, _ occurrence: String?, for verb: AlarmSelection.Verb, _ context: CommandContext
+  ) throws {
     let parser = InputParser(context)
     let store = try context.open(.writing)
-    let summary = try StoreSession(context).findRinging(name, in: store)
+    let summary = try StoreSession(context).find(name, for: verb, in: store)
     self.init(
       summary, try occurrence.map { try parser.occurrence($0, of: summary.id, in: store) },
       in: store, settings: try context.settings(store), context)

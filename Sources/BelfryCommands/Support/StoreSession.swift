@@ -112,20 +112,21 @@ struct StoreSession {
     return overview.summaries
   }
 
-  /// Returns the alarm that a text names: by its title, the beginning of its identifier, or of a word of its title. For
-  /// any other part of a title, asks on a terminal.
+  /// Returns the alarm that a text names: by its title, the beginning of its identifier, or of a word of its title. Of
+  /// several, those that are not finished come first. For any other part of a title, asks on a terminal.
   ///
   /// - Throws: `StoreError` if no alarm matches, `CommandError` if several match, or only by a part of a word.
   func find(_ name: String, in store: Store) throws -> AlarmSummary {
-    try find(name, in: store) { _ in nil }
+    try choose(try store.alarms(named: name), name, in: store) { $0.isFinished ? 1 : 0 }
   }
 
-  /// Returns the alarm that a text names. If several match, returns the only one of them that is ringing.
-  func findRinging(_ name: String, in store: Store) throws -> AlarmSummary {
-    try find(name, in: store) { matches in
-      let ringing = matches.filter { $0.status.state == .ringing }
-      return ringing.count == 1 ? ringing.first : nil
-    }
+  /// Returns the alarm that a text names to a command that responds to occurrences. Of several, the command means the
+  /// one that it can respond to, in the order of `Verb.rank`.
+  ///
+  /// - Throws: `StoreError` if no alarm matches, `CommandError` if several match, or only by a part of a word.
+  func find(_ name: String, for verb: AlarmSelection.Verb, in store: Store) throws -> AlarmSummary {
+    try choose(
+      try store.alarms(named: name, finishedLast: true), name, in: store, rank: verb.rank)
   }
 
   /// Returns the alarms that several texts name, without duplicates. Several words may be one title: `done pay rent`.
@@ -144,15 +145,16 @@ struct StoreSession {
     return found
   }
 
-  private func find(
-    _ name: String, in store: Store, _ prefer: ([AlarmSummary]) -> AlarmSummary?
+  /// Returns the only match of the lowest rank.
+  private func choose(
+    _ matches: AlarmNames, _ name: String, in store: Store, rank: (AlarmStatus) -> Int
   ) throws -> AlarmSummary {
     let matches = try store.alarms(named: name)
     context.warnings.warn(about: matches.problems)
-    let output = AlarmOutput(store: store, style: context.style)
-    guard matches.summaries.count == 1, let summary = matches.summaries.first else {
-      if let preferred = prefer(matches.summaries) { return preferred }
-      throw AmbiguousName(name, matches.summaries, output).error
+    let ranks = matches.summaries.map { rank($0.status) }
+    let best = zip(matches.summaries, ranks).filter { $0.1 == ranks.min() }.map(\.0)
+    guard best.count == 1, let summary = best.first else {
+      throw AmbiguousName(name, best, AlarmOutput(store: store, style: context.style)).error
     }
     if matches.rule < .part { return summary }
     let shown = "'\(Printable.text(name))' is a part of \(Printable.text(summary.title))"
