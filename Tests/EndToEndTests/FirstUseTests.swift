@@ -1,14 +1,38 @@
+import Foundation
 import TestSupport
 import Testing
 
 @Suite struct FirstUseTests {
+  @Test(
+    "Without a store, listings are empty and say how to create one",
+    arguments: [
+      ("list", "No alarms yet. Add one:"), ("next", "No upcoming occurrences."),
+      ("pending", "Nothing is pending."), ("stats", "No alarms yet."), ("log", "No log entries."),
+    ])
+  func withoutStore(_ command: String, _ text: String) async throws {
+    let sandbox = try Sandbox()
+    let output = try await sandbox.belfry(command)
+    #expect(output.status == 0 && output.out.hasPrefix(text), "\(output)")
+    #expect(output.err.contains("there is no store at \(sandbox.store) yet"), "\(output.err)")
+    let json = try await sandbox.belfry(command, "--json")
+    #expect(json.status == 0 && json.out == "[]\n", "\(json)")
+    #expect(!FileManager.default.fileExists(atPath: sandbox.store))
+    // A store that the user names, or whose disk may be missing, is an error.
+    let named = try await sandbox.belfry(command, store: sandbox.root + "/other")
+    #expect(named.status == 1 && named.err.contains("there is no store at"), "\(named)")
+    try FileManager.default.createDirectory(
+      atPath: sandbox.store, withIntermediateDirectories: true)
+    let mountPoint = try await sandbox.belfry(command)
+    #expect(mountPoint.status == 1 && mountPoint.err.contains("mount"), "\(mountPoint)")
+  }
+
   @Test("The first change creates the store; reading does not, and says how to create one")
   func firstChangeCreatesStore() async throws {
     let sandbox = try Sandbox()
-    let list = try await sandbox.belfry("list")
-    #expect(list.status == 1)
-    #expect(list.err.contains("there is no store at \(sandbox.store)."), "\(list.err)")
-    #expect(list.err.contains("belfry add Rent every friday 9am"))
+    let show = try await sandbox.belfry("show", "rent")
+    #expect(show.status == 1)
+    #expect(show.err.contains("there is no store at \(sandbox.store)."), "\(show.err)")
+    #expect(show.err.contains("belfry add Rent every friday 9am"))
     let tier = try await sandbox.belfry("tier", "plus")
     #expect(tier.status == 0)
     #expect(tier.err.contains("Made a store at \(sandbox.store); this device is called laptop."))

@@ -37,7 +37,13 @@ struct List: ParsableCommand {
 
   func run() throws {
     let context = try common.context(root)
-    let store = try context.open(.reading)
+    guard let store = try words.isEmpty ? context.openIfAny() : context.open(.reading) else {
+      if common.json { return try Console.write([AlarmDocument]()) }
+      return Console.write(
+        AlarmOutput(
+          now: context.storeContext.now, zones: context.storeContext.zones, style: context.style
+        ).empty)
+    }
     let scheduler = context.checkScheduler(of: store)
     let all = try context.listing(store)
     let filter = try AlarmFilter(words, InputParser(context))

@@ -30,7 +30,9 @@ struct Log: ParsableCommand {
 
   func run() throws {
     let context = try common.context(root)
-    let store = try context.open(.reading)
+    guard let store = try alarm == nil ? context.openIfAny() : context.open(.reading) else {
+      return common.json ? Console.write("[]\n") : Console.line(Log.nothing)
+    }
     let wanted = try alarm.map { try identifier($0, context, store) }
     let text = LogText(names: store.deviceNames(), times: context.times)
     // Entries are read while lines are written, which a warning must not interrupt.
@@ -60,12 +62,14 @@ struct Log: ParsableCommand {
       }
       bytes.append("\n")
     }
-    if isEmpty { Console.line("No log entries.") }
+    if isEmpty { Console.line(Log.nothing) }
   }
 
   /// The number of items that are written first, so that `| head` need not wait for years of history.
   private static let firstBatch = 64
   /// The number of items that are made into text together.
+  private static let nothing = "No log entries."
+
   private static let largestBatch = 4096
 
   /// Writes up to `count` items as text, each batch while the next one is read. Returns true if there are none.

@@ -20,11 +20,16 @@ struct Next: ParsableCommand {
     if !(1...10_000).contains(count) { throw ValidationError("--count is 1 to 10000.") }
   }
 
+  private static let nothing = "No upcoming occurrences."
+
   private typealias Item = OccurrenceTable.Item
 
   func run() throws {
     let context = try common.context(root)
-    let store = try context.open(.reading)
+    guard let store = try words.isEmpty ? context.openIfAny() : context.open(.reading) else {
+      if common.json { return try Console.write([NextDocument]()) }
+      return Console.line(Next.nothing)
+    }
     // Without words, alarms that ring too late to be shown are not even read from the index.
     let summaries =
       words.isEmpty
@@ -39,7 +44,7 @@ struct Next: ParsableCommand {
           NextDocument($0.alarm, $0.occurrence, scheduler: scheduler, zones: output.zones)
         })
     }
-    if items.isEmpty { Console.line("No upcoming occurrences.") }
+    if items.isEmpty { Console.line(Next.nothing) }
     Console.write(OccurrenceTable(output).text(items))
   }
 

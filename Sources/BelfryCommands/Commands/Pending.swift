@@ -13,9 +13,14 @@ struct Pending: ParsableCommand {
   @OptionGroup var common: CommonOptions
   @ParentCommand var root: Belfry
 
+  private static let nothing = "Nothing is pending."
+
   func run() throws {
     let context = try common.context(root)
-    let store = try context.open(.reading)
+    guard let store = try words.isEmpty ? context.openIfAny() : context.open(.reading) else {
+      if common.json { return try Console.write([PendingDocument]()) }
+      return Console.line(Pending.nothing)
+    }
     let output = AlarmOutput(store: store, style: context.style)
     let items = try AlarmSelection.listed(words, in: store, context)
       .flatMap { summary in summary.status.pending.map { (summary: summary, pending: $0) } }
@@ -24,7 +29,7 @@ struct Pending: ParsableCommand {
       return try Console.write(
         items.map { PendingDocument($0.summary, $0.pending, zones: output.zones) })
     }
-    if items.isEmpty { return Console.line("Nothing is pending.") }
+    if items.isEmpty { return Console.line(Pending.nothing) }
     for (index, item) in items.enumerated() {
       if index > 0 { Console.line("") }
       Console.write(output.pending(item.summary, item.pending))

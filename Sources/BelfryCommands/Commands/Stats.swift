@@ -18,9 +18,14 @@ struct Stats: ParsableCommand {
   @OptionGroup var common: CommonOptions
   @ParentCommand var root: Belfry
 
+  private static let nothing = "No alarms yet."
+
   func run() throws {
     let context = try common.context(root)
-    let store = try context.open(.reading)
+    guard let store = try alarm == nil ? context.openIfAny() : context.open(.reading) else {
+      if common.json { return try Console.write([StatisticsDocument]()) }
+      return Console.line(Stats.nothing)
+    }
     let settings = try context.settings(store)
     let output = AlarmOutput(store: store, style: context.style)
     let summaries =
@@ -47,7 +52,7 @@ struct Stats: ParsableCommand {
       }
       return alarm == nil ? try Console.write(list) : try Console.write(list[0])
     }
-    if all.isEmpty { return Console.line("No alarms yet.") }
+    if all.isEmpty { return Console.line(Stats.nothing) }
     if alarm != nil {
       let (summary, statistics) = all[0]
       Console.write(

@@ -256,10 +256,10 @@ struct CatalogParts {
 
   private var pages: [Part] {
     let reached = WelcomePages.Machine(
-      reach: .desktop("desktop notifications (dunst 1.9.0)"), isTicking: true)
+      reach: .desktop("desktop notifications (dunst 1.9.0)"), scheduler: .running)
     let unreachable = WelcomePages.Machine(
       reach: .unreachable("there is no session bus, and none of your terminals is open."),
-      isTicking: false)
+      scheduler: .absent)
     let pages = (1...WelcomePages.count).map { number in
       Part(
         name: "welcome \(number)",

@@ -6,9 +6,17 @@ enum WelcomePages {
 
   /// The state of this machine, for the third page.
   struct Machine: Sendable {
+    /// The state of the background service.
+    enum Scheduler: Hashable, Sendable {
+      /// A service, a timer or cron runs the scheduler.
+      case running
+      /// The service or a crontab line is installed, but nothing runs it.
+      case stopped(remedy: String)
+      /// Nothing is installed.
+      case absent
+    }
     let reach: HookDelivery.Reach
-    /// True if a service, a timer or a crontab line runs the scheduler.
-    let isTicking: Bool
+    let scheduler: Scheduler
   }
 
   /// Returns a page.
@@ -41,9 +49,13 @@ enum WelcomePages {
       ? "Notifications work on this device: \(ReachText.text(machine.reach))."
       : "Notifications do not work on this device yet: \(ReachText.text(machine.reach))"
     let scheduler =
-      machine.isTicking
-      ? "The scheduler runs, so alarms ring."
-      : "The scheduler does not run yet, so no alarm rings. Type i to install it now, or later: belfry service install"
+      switch machine.scheduler {
+      case .running: "The scheduler runs, so alarms ring."
+      case .stopped(let remedy):
+        "The scheduler is installed, but it does not run, so no alarm rings. \(remedy)"
+      case .absent:
+        "The scheduler does not run yet, so no alarm rings. Type i to install it now, or later: belfry service install"
+      }
     return [Printable.text(reach), scheduler]
   }
 
@@ -63,7 +75,7 @@ enum WelcomePages {
   /// Returns the line with the keys that a page accepts.
   static func keys(_ number: Int, machine: Machine, _ style: Style) -> String {
     if number < count { return "  [Enter] continue (\(number) of \(count)) " }
-    let install = machine.isTicking ? [] : ["[i] install the service"]
+    let install = machine.scheduler == .absent ? ["[i] install the service"] : []
     let keys = ["[Enter] get started"] + install + ["[t] test notification", "[s] skip for now"]
     let line = "  " + keys.joined(separator: "   ") + " "
     return TextWidth.of(line) <= style.width ?? 80

@@ -110,6 +110,11 @@ struct CommandContext {
     try StoreSession(self).open(use, welcome: welcome)
   }
 
+  /// Opens the store for a command that lists what is in it. Returns nil for a new user without a store.
+  ///
+  /// - Throws: `StoreError.noStore` unless nothing is at the default path.
+  func openIfAny() throws -> Store? { try StoreSession(self).openIfAny() }
+
   /// The store, opened for reading; nil if there is none or it cannot be read.
   var existing: Store? { try? Store.existing(storePath, context: storeContext) }
 

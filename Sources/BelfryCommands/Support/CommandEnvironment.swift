@@ -9,6 +9,8 @@ struct CommandEnvironment: Sendable {
   let variables: [String: String]
   /// The absolute path of the store: `--store`, else `BELFRY_STORE`, else `$XDG_DATA_HOME/belfry`.
   let storePath: String
+  /// True if neither `--store` nor `BELFRY_STORE` names the store.
+  let isDefaultStore: Bool
   /// The terminal on standard output.
   let style: Style
   /// The time that `BELFRY_NOW` sets; nil if it is not set.
@@ -22,6 +24,7 @@ struct CommandEnvironment: Sendable {
     variables = CommandEnvironment.processVariables()
     style = Style(variables, clock: CommandEnvironment.clock(variables))
     let given = [store, variables["BELFRY_STORE"]].compactMap { $0 }.first { !$0.isEmpty }
+    isDefaultStore = given == nil
     storePath = CommandEnvironment.absolute(
       try given
         ?? CommandEnvironment.folder("XDG_DATA_HOME", ".local/share", variables) + "/belfry")

@@ -1,6 +1,7 @@
 import BelfryCore
 import BelfryStore
 import Git
+import Glibc
 
 /// What a command does with its store.
 enum StoreUse: Sendable {
@@ -34,6 +35,26 @@ struct StoreSession {
     let store = use == .reading ? try openForReading() : try openForWriting(use)
     context.warnings.warn(about: store)
     return store
+  }
+
+  /// Opens the store for a command that lists what is in it.
+  ///
+  /// - Returns: The store; nil for a new user, who has nothing at the default path yet. A hint says so.
+  /// - Throws: `StoreError.noStore` if there is none at a path that the user has named, or if its folder is empty,
+  ///   because its disk may not be mounted.
+  func openIfAny() throws -> Store? {
+    do {
+      return try open(.reading, welcome: true)
+    } catch StoreError.noStore(let path) {
+      var status = stat()
+      guard context.environment.isDefaultStore, lstat(path, &status) != 0, errno == ENOENT else {
+        throw StoreError.noStore(path: path)
+      }
+      Console.error(
+        "hint: there is no store at \(Printable.text(path)) yet: the first alarm makes one. To copy the store of another device: belfry clone URL"
+      )
+      return nil
+    }
   }
 
   private func openForReading() throws -> Store {
@@ -149,7 +170,6 @@ struct StoreSession {
   private func choose(
     _ matches: AlarmNames, _ name: String, in store: Store, rank: (AlarmStatus) -> Int
   ) throws -> AlarmSummary {
-    let matches = try store.alarms(named: name)
     context.warnings.warn(about: matches.problems)
     let ranks = matches.summaries.map { rank($0.status) }
     let best = zip(matches.summaries, ranks).filter { $0.1 == ranks.min() }.map(\.0)

@@ -42,7 +42,7 @@ struct Welcome {
         let isLast = number == WelcomePages.count
         switch answer {
         case "t" where isLast: test()
-        case "i" where isLast && !machine.isTicking:
+        case "i" where isLast && machine.scheduler == .absent:
           install()
           machine = Blocking.run { [context] in await Welcome.machine(context) }
         default: isAnswered = true
@@ -84,12 +84,16 @@ struct Welcome {
   }
 
   private static func machine(_ context: CommandContext) async -> WelcomePages.Machine {
-    var isTicking = false
-    if let manager = try? ServiceManager(context) {
-      let units = await manager.systemd.states()
-      let isInCrontab = await manager.isInCrontab
-      isTicking = isInCrontab || !units.isEmpty
+    // If the state cannot be determined, the page offers to install the service.
+    let state = try? await ServiceState(context)
+    var scheduler = WelcomePages.Machine.Scheduler.absent
+    if let state {
+      if let failure = state.failure {
+        if state.isInstalled { scheduler = .stopped(remedy: failure.hints.first ?? "") }
+      } else {
+        scheduler = .running
+      }
     }
-    return WelcomePages.Machine(reach: await context.hooks().reach(), isTicking: isTicking)
+    return WelcomePages.Machine(reach: await context.hooks().reach(), scheduler: scheduler)
   }
 }

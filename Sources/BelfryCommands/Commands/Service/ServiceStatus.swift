@@ -23,8 +23,10 @@ struct ServiceStatus: AsyncParsableCommand {
 }
 
 /// The installed parts of the background service, and whether they run.
-private struct ServiceState {
+struct ServiceState {
   private let units: [(name: String, state: String)]
+  /// True if there is a store. Without one, a daemon waits for it.
+  private let hasStore: Bool
   private let isInCrontab: Bool
   /// True if a cron process runs; nil without the crontab line, or if it is unknown.
   private let cronRuns: Bool?
@@ -40,6 +42,7 @@ private struct ServiceState {
     units = await manager.systemd.states()
     isInCrontab = await manager.crontab.isInstalled
     let store = try Store.existing(context.storePath, context: context.storeContext)
+    hasStore = store != nil
     daemon = store.map { DaemonHandle($0).state(probes: true) } ?? .absent
     cronRuns = isInCrontab ? manager.cronRuns : nil
     lingers = await manager.systemd.lingers()
@@ -48,6 +51,9 @@ private struct ServiceState {
     now = context.storeContext.now
     zones = context.storeContext.zones
   }
+
+  /// True if units or a crontab line are installed, even if nothing runs them.
+  var isInstalled: Bool { isInCrontab || !units.isEmpty }
 
   var document: ServiceStatusDocument {
     ServiceStatusDocument(
@@ -81,7 +87,9 @@ private struct ServiceState {
         .notPossible, "the daemon does not respond, so nothing rings: \(Printable.text(process)).",
         hint: DaemonRemedy.restart)
     }
-    let isTimed = units.contains { $0.name.hasSuffix(".timer") && $0.state == "active" }
+    let isTimed = units.contains {
+      ($0.name.hasSuffix(".timer") || !hasStore) && $0.state == "active"
+    }
     if daemon.isRunning || isTimed || (isInCrontab && cronRuns != false) { return nil }
     if isInCrontab {
       return CommandError(
