@@ -36,6 +36,8 @@ import Testing
         FollowUp(occurrence: id.occurrence, since: now, number: 2, count: 3, due: now)),
       .advanceWarning(content), .rehearsal(plain, requested: now),
       .batteryWarning(content, BatteryWarning(risk: .critical, predicted: 3)!, others: 2),
+      .batteryWarning(
+        content, BatteryWarning(risk: .warning, predicted: 12, isAssumed: true)!, others: 0),
       .missedSummary(Notification.MissedSummary([item, item], at: now)!),
       .message(Notification.Message(id: id.alarm, headline: "Hello", body: "", at: now)),
     ]

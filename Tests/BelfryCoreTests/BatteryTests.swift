@@ -196,23 +196,37 @@ import Testing
 
   private let start = Instant(seconds: 1_793_606_400)
 
-  @Test func theForecastIsUnknownWithoutSamples() {
+  @Test("Without samples, the forecast assumes a typical drain")
+  func assumedDrain() {
     let trace = BatteryTrace(at: start, level: 50, seed: 1)
     var silent = trace
     silent.tellsPower = false
     let outlook = DrainForecast(
       BatteryHistory(), from: silent.sample(isCharging: false, load: 8)
     ).outlook(until: start.adding(seconds: 8 * 3600))
-    #expect(outlook.drain == nil && outlook.source == nil)
-    // But a low level does not rise.
-    for (level, risk) in [(21.0, BatteryPrediction.Risk.safe), (12, .warning), (3, .critical)] {
-      var low = silent.sample(isCharging: false, load: 8)
-      low.level = level
-      let prediction = DrainForecast(BatteryHistory(), from: low)
-        .prediction(at: start.adding(seconds: 3600))
-      #expect(prediction.risk == risk)
-      #expect(prediction.predicted == (risk == .safe ? nil : Int(level)))
+    #expect(outlook.drain == 10 && outlook.source == .assumed)
+    for (level, risk, predicted) in [
+      (90.0, BatteryPrediction.Risk.safe, 22), (80, .warning, 12), (22, .critical, 0),
+    ] {
+      var sample = silent.sample(isCharging: false, load: 8)
+      sample.level = level
+      let prediction = DrainForecast(BatteryHistory(), from: sample)
+        .prediction(at: start.adding(seconds: 24_180))
+      #expect(prediction.risk == risk && prediction.predicted == predicted && prediction.isAssumed)
+      #expect(
+        BatteryWarning(prediction)?.note == (risk == .safe ? nil : "A typical drain is assumed."))
     }
+    // A level that has not dropped for hours limits the assumption.
+    let steady = (0...4).map { step in
+      var sample = silent.sample(isCharging: false, load: 8)
+      sample.at = start.adding(seconds: Int64(step) * 1800)
+      sample.uptime.total += Int64(step) * 1_800_000
+      sample.uptime.awake += Int64(step) * 1_800_000
+      return sample
+    }
+    let slow = DrainForecast(BatteryHistory(Array(steady.dropLast())), from: steady[4])
+      .outlook(until: start.adding(seconds: 8 * 3600))
+    #expect(slow.drain == 0.5 && slow.source == .assumed)
     // The kernel's reading is sufficient.
     let forecast = DrainForecast(BatteryHistory(), from: trace.sample(isCharging: false, load: 8))
       .outlook(until: start.adding(seconds: 8 * 3600))

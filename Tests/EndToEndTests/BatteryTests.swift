@@ -270,7 +270,7 @@ import Testing
     let unknown = try #require(try await doctor())
     #expect(unknown["level"] as? String == "note")
     #expect((unknown["message"] as? String)?.contains("the drain is not known yet") == true)
-    #expect(try await batteryWarnings(sandbox).isEmpty)
+    #expect(try await batteryWarnings(sandbox)["Competition"]?["assumed"] as? Bool == true)
   }
 
   @Test("Belfry reads the battery from UPower when the kernel reports none")
@@ -349,7 +349,20 @@ import Testing
     let sandbox = try await sampledLaptop()
     let fresh = try await sandbox.belfry("battery", "--json", now: BatteryTests.evening)
     #expect((fresh.object["samples"] as? [Any])?.count == 1)
-    #expect(fresh.object["drain"] == nil)
+    #expect(fresh.object["drainFrom"] as? String == "assumed")
+  }
+
+  @Test("Without a measured drain, a typical one is assumed, and the warning says so")
+  func assumedDrain() async throws {
+    let sandbox = try await laptop(22, drain: 0)
+    let list = try await list(sandbox)
+    #expect(list.out.contains("Estimated battery at alarm: 0%"), "\(list.out)")
+    #expect(list.out.contains("A typical drain is assumed."), "\(list.out)")
+    let json = try await sandbox.belfry("list", "--json", now: BatteryTests.evening)
+    let warning = json.array.first?["batteryWarning"] as? [String: Any]
+    #expect(warning?["assumed"] as? Bool == true, "\(json.out)")
+    let page = try await sandbox.belfry("battery", now: BatteryTests.evening)
+    #expect(page.out.contains("10.0% per hour, assumed until it is measured"), "\(page.out)")
   }
 
   @Test(

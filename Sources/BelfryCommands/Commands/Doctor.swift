@@ -328,10 +328,10 @@ enum Examination: String, ExpressibleByArgument {
       return Diagnosis("battery", .fine, "\(percent), charging.")
     }
     let outlook = standing.forecast?.outlook(until: now.adding(seconds: BatteryWarnings.horizon))
-    guard outlook?.awake != nil else {
+    guard let source = outlook?.source, source != .assumed else {
       return Diagnosis(
         "battery", .note,
-        "\(percent), discharging; the drain is not known yet, so nothing is predicted.",
+        "\(percent), discharging; the drain is not known yet, so a typical one is assumed.",
         remedy: "The daemon or 'belfry tick' measures it within half an hour.")
     }
     return Diagnosis(

@@ -63,6 +63,7 @@ struct BatteryText {
       case .measured: "measured in the last hours"
       case .kernel: "from the kernel's power reading"
       case .usual, nil: "the usual rate"
+      case .assumed: "assumed until it is measured"
       }
     return "\(number(awake))% per hour, \(source)"
   }

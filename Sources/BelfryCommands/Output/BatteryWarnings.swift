@@ -66,10 +66,11 @@ struct BatteryWarningText {
   /// - Parameter offset: the indentation, in columns.
   func lines(offset: Int = 2) -> [String] {
     // Only the most important line is bold.
-    let content: [(String, Style.Color?)] = [
+    var content: [(String, Style.Color?)] = [
       ("⚠ \(batteryWarning.title)", batteryWarning.risk == .critical ? .plainRed : .orange),
       (batteryWarning.headline, .bold), (batteryWarning.action, nil),
     ]
+    if let note = batteryWarning.note { content.append((note, .faint)) }
     return content.map { text, color in
       let shown = style.fit(text, indent: offset + 2)
       return String(repeating: " ", count: offset) + style.paint("▌", self.color) + " "

@@ -72,6 +72,7 @@ struct NotificationText {
         + (MissedText.text(summary.first.payload, times).map {
           "\n\($0.prefix(1).uppercased() + $0.dropFirst())."
         } ?? "")
+        + (warning.note.map { " \($0)" } ?? "")
     }
     let lines = summary.items.prefix(NotificationText.maxMissedLines).map { item in
       "\(item.title), \(times.full(item.id.occurrence))"

@@ -37,6 +37,9 @@ public struct BatteryPrediction: Hashable, Sendable {
   /// The missing value; nil if a level was predicted or external power is connected.
   public let unknown: Unknown?
 
+  /// True if the drain is a typical one, as nothing is measured yet.
+  public let isAssumed: Bool
+
   /// Predicts the level.
   ///
   /// - Parameters:
@@ -44,7 +47,11 @@ public struct BatteryPrediction: Hashable, Sendable {
   ///   - drain: the drain in percent per hour; nil if unknown.
   ///   - hours: the time until the alarm, in hours.
   ///   - isCharging: true if external power is connected, which is safe at any level.
-  public init(level: Double?, drain: Double?, hours: Double, isCharging: Bool) {
+  ///   - isAssumed: true if the drain is a typical one.
+  public init(
+    level: Double?, drain: Double?, hours: Double, isCharging: Bool, isAssumed: Bool = false
+  ) {
+    self.isAssumed = isAssumed
     func isUsable(_ number: Double?) -> Bool { number.map { $0.isFinite } ?? false }
     if isCharging {
       // While charging, the level does not fall.

@@ -4,19 +4,23 @@ public struct BatteryWarning: Hashable, Sendable {
   public let risk: BatteryPrediction.Risk
   /// The predicted level in whole percent.
   public let predicted: Int
+  /// True if the prediction assumes a typical drain, as nothing is measured yet.
+  public let isAssumed: Bool
 
   /// Creates the warning of a prediction; nil if the risk is `safe`.
   public init?(_ prediction: BatteryPrediction) {
     guard prediction.risk != .safe, let predicted = prediction.predicted else { return nil }
     risk = prediction.risk
     self.predicted = predicted
+    isAssumed = prediction.isAssumed
   }
 
   /// Creates a warning; nil if the risk is `safe`.
-  public init?(risk: BatteryPrediction.Risk, predicted: Int) {
+  public init?(risk: BatteryPrediction.Risk, predicted: Int, isAssumed: Bool = false) {
     guard risk != .safe else { return nil }
     self.risk = risk
     self.predicted = predicted
+    self.isAssumed = isAssumed
   }
 
   /// The title: `Alarm at Risk`.
@@ -25,6 +29,8 @@ public struct BatteryWarning: Hashable, Sendable {
   public var headline: String { "Estimated battery at alarm: \(predicted)%" }
   /// The recommended action: `Plug in now.`
   public var action: String { risk == .critical ? "Plug in now." : "Consider plugging in." }
+  /// The note that the drain is assumed; nil if it was measured.
+  public var note: String? { isAssumed ? "A typical drain is assumed." : nil }
 }
 
 /// The battery warnings that were delivered. A warning is repeated only if the risk gets worse.

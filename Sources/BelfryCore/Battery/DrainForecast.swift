@@ -8,11 +8,13 @@ public struct DrainOutlook: Hashable, Sendable {
     case kernel
     /// Earlier discharges.
     case usual
+    /// A typical drain, as nothing is measured yet.
+    case assumed
   }
 
-  /// The overall drain in percent per hour; nil if unknown.
+  /// The overall drain in percent per hour; nil if the level is unknown.
   public var drain: Double?
-  /// The drain while awake in percent per hour; nil if unknown.
+  /// The drain while awake in percent per hour; nil if the level is unknown.
   public var awake: Double?
   /// The source of `awake`; nil if that is unknown.
   public var source: Source?
@@ -32,11 +34,12 @@ public struct DrainOutlook: Hashable, Sendable {
 ///   machine has slept in every one of the last nights, with a minimum of three nights.
 /// - A worn battery drains faster when it is nearly empty. The forecast applies the learned factor to the levels ahead.
 ///
-/// Intervals with a charge, another battery or a changed clock are ignored.
+/// Intervals with a charge, another battery or a changed clock are ignored. Without enough samples, a typical drain is
+/// assumed.
 public struct DrainForecast: Sendable {
   private let current: BatterySample
-  private let awake: Double?
-  private let source: DrainOutlook.Source?
+  private let awake: Double
+  private let source: DrainOutlook.Source
   private let asleep: Double?
   private let wear: Wear
   private let nights: [Night]
@@ -52,7 +55,8 @@ public struct DrainForecast: Sendable {
     let discharges = history.discharges(until: current)
     let recent = discharges.last.flatMap { $0.last?.to == current ? $0 : nil } ?? []
     (awake, source) = DrainForecast.waking(history.samples, current, recent, discharges)
-    asleep = awake.flatMap { DrainForecast.sleeping(discharges, awake: $0) }
+    // Without a measured drain, the drain during a sleep cannot be told from that before and after it.
+    asleep = source == .assumed ? nil : DrainForecast.sleeping(discharges, awake: awake)
     wear = Wear(discharges)
     nights = (1...10).map { Night(history.samples, before: current.at, days: $0) }
     tonight = Night(history.samples + [current], before: current.at, days: 0)
@@ -62,7 +66,6 @@ public struct DrainForecast: Sendable {
   public func outlook(until moment: Instant) -> DrainOutlook {
     var outlook = DrainOutlook()
     (outlook.awake, outlook.source, outlook.asleep) = (awake, source, asleep)
-    guard let awake else { return outlook }
     outlook.asleepShare = asleep == nil ? 0 : asleepShare(until: moment)
     let drain = awake * (1 - outlook.asleepShare) + (asleep ?? awake) * outlook.asleepShare
     let hours = Double(moment.milliseconds - current.at.milliseconds) / 3_600_000
@@ -79,7 +82,7 @@ public struct DrainForecast: Sendable {
       BatteryPrediction(
         level: current.level, drain: drain,
         hours: Double(moment.milliseconds - current.at.milliseconds) / 3_600_000,
-        isCharging: current.isCharging)
+        isCharging: current.isCharging, isAssumed: source == .assumed)
     }
     let likely = prediction(outlook(until: moment).drain)
     guard likely.unknown == .drain else { return likely }
@@ -100,11 +103,18 @@ public struct DrainForecast: Sendable {
   /// The maximum age of a power reading, in seconds.
   private static let readingLifetime: Int64 = 900
 
+  /// The drain of a laptop that lasts ten hours, in percent per hour. Most last longer at night.
+  private static let typical = 10.0
+  /// The resolution of a gauge with whole percents, in percent.
+  private static let resolution = 1.0
+  /// The minimum duration of a measurement without a drop that limits the assumed drain, in hours.
+  private static let minLevelHours = 1.0
+
   private typealias Span = BatteryHistory.Span
 
   private static func waking(
     _ samples: [BatterySample], _ current: BatterySample, _ recent: [Span], _ discharges: [[Span]]
-  ) -> (Double?, DrainOutlook.Source?) {
+  ) -> (Double, DrainOutlook.Source) {
     var (drop, hours) = (0.0, 0.0)
     for span in recent.reversed() where span.isAwake {
       drop += span.drop
@@ -126,9 +136,11 @@ public struct DrainForecast: Sendable {
     let usual = usual(current, discharges)
     if !draws.isEmpty {
       let now = draws.reduce(0, +) / Double(draws.count)
-      return now >= usual ?? 0 ? (now, .kernel) : (usual, .usual)
+      if let usual, usual > now { return (usual, .usual) }
+      return (now, .kernel)
     }
-    return usual.map { ($0, .usual) } ?? (nil, nil)
+    if let usual { return (usual, .usual) }
+    return (hours >= minLevelHours ? min(typical, resolution / hours) : typical, .assumed)
   }
 
   /// Returns the kernel's power readings of the last minutes, oldest first.

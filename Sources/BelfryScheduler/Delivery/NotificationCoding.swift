@@ -49,7 +49,8 @@ extension Notification {
     case "battery":
       guard let risk = json["risk"]?.string.flatMap({ BatteryPrediction.Risk(rawValue: $0) }),
         let predicted = json["predicted"]?.integer,
-        let warning = BatteryWarning(risk: risk, predicted: Int(predicted))
+        let warning = BatteryWarning(
+          risk: risk, predicted: Int(predicted), isAssumed: json["assumed"]?.bool ?? false)
       else { return nil }
       self = .batteryWarning(content, warning, others: Int(json["others"]?.integer ?? 0))
     case "missed":
@@ -80,6 +81,7 @@ extension Notification {
       members["kind"] = "battery"
       members["risk"] = .string(warning.risk.rawValue)
       members["predicted"] = .integer(Int64(warning.predicted))
+      if warning.isAssumed { members["assumed"] = .bool(true) }
       members["others"] = .integer(Int64(others))
     case .missedSummary(let summary):
       let first = summary.first

@@ -12,7 +12,7 @@ struct BatteryDocument: JSONDocument {
   let state: String
   /// The drain while awake, in percent per hour; absent while charging.
   let drain: Double?
-  /// The source of `drain`: `measured`, `kernel` or `usual`.
+  /// The source of `drain`: `measured`, `kernel`, `usual`, or `assumed` if nothing is measured yet.
   let drainFrom: String?
   /// The drain while asleep, in percent per hour.
   let asleepDrain: Double?
@@ -86,6 +86,8 @@ struct BatteryWarningDocument: Encodable {
   let risk: String
   /// The predicted level at the next occurrence, in whole percent.
   let predicted: Int
+  /// True if the prediction assumes a typical drain, because nothing is measured yet.
+  let assumed: Bool?
   /// The warning, as text.
   let headline: String
   /// The advice, as text.
@@ -94,6 +96,7 @@ struct BatteryWarningDocument: Encodable {
   init(_ warning: BatteryWarning) {
     risk = warning.risk.rawValue
     predicted = warning.predicted
+    assumed = warning.isAssumed ? true : nil
     headline = warning.headline
     action = warning.action
   }
