@@ -92,6 +92,7 @@ public struct MailboxSync: Sendable {
     let mailbox = try mailbox(url)
     defer { close(mailbox) }
     let leftovers = partners.reduce(into: Set<String>()) { $0.formUnion($1.mail.leftovers) }
+    let posted = Set(partners.flatMap { $0.sent.filter(\.isPosted).map(\.request.id) })
     let all = try await mailbox.list()
     var byAddress: [String: [String: String]] = [:]
     for (name, object) in all {
@@ -102,7 +103,8 @@ public struct MailboxSync: Sendable {
     let wanted = try selectMail(url, listed, &report)
     let content = wanted.isEmpty ? [:] : try await mailbox.fetch(wanted)
     let summary = content.isEmpty ? nil : await channelSummary()
-    let failure = try receive(url, content, wanted, channelSummary: summary, &report)
+    let failure = try receive(
+      url, content, wanted, channelSummary: summary, posted: posted, listed: Set(all.keys), &report)
     try await send(url, mailbox, all, gone: leftovers.filter { all[$0] == nil })
     if let failure { throw failure }
   }
@@ -138,6 +140,7 @@ public struct MailboxSync: Sendable {
           wanted[name] = places[String(name.dropFirst(address.count + 1))]
         }
       }
+      try session.sealReceipts()
       partner = session.partner
       news += session.news
     }
@@ -156,12 +159,15 @@ public struct MailboxSync: Sendable {
     return chosen
   }
 
-  /// Processes the fetched mail and reports the events of alarms.
+  /// Processes the fetched mail, reports the events of alarms, and sends lost requests again.
   ///
+  /// - Parameters:
+  ///   - posted: the requests of the user that were in the mailbox before the listing.
+  ///   - listed: the names of all mail in the mailbox.
   /// - Returns: The store's error, if any. The mail of the affected partner is then left for the next run.
   private func receive(
     _ url: String, _ content: [String: FetchedMail], _ wanted: [String: String],
-    channelSummary: String?, _ report: inout Report
+    channelSummary: String?, posted: Set<Identifier>, listed: Set<String>, _ report: inout Report
   ) throws -> (any Error)? {
     let now = store.context.now
     let branch = store.branch.head ?? ""
@@ -188,6 +194,8 @@ public struct MailboxSync: Sendable {
           }
         }
         try session.report(events)
+        try session.resendLost(posted, listed: listed)
+        session.reportExpiry()
         try handler.commit()
         if session.partner.mail.lastReported?.branch != branch {
           session.partner.mail.lastReported = ReportMark(branch: branch, at: now)

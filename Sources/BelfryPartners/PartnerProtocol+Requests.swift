@@ -96,4 +96,43 @@ extension PartnerProtocol {
     receipts.append(receipt)
     addNews(.recalled(partner.received[index].request))
   }
+
+  // MARK: Requests of the user
+
+  /// The maximum number of times that a request is sent again.
+  private static let maxResendCount = 3
+
+  /// Sends requests again that have disappeared from the mailbox without a receipt, because it was lost and created
+  /// again. The receiver deletes a request only after sending a receipt.
+  ///
+  /// - Parameters:
+  ///   - posted: the requests that were in the mailbox before the listing.
+  ///   - listed: the names of all mail in the mailbox.
+  /// - Precondition: The mail in the inbox was processed.
+  mutating func resendLost(_ posted: Set<Identifier>, listed: Set<String>) throws {
+    guard partner.phase == .active, let addresses = partner.channel?.addresses,
+      // Mail that waits may hold the receipt.
+      listed.allSatisfy({
+        !$0.hasPrefix("\(addresses.inbox)/") || partner.mail.seen[$0] != nil
+      })
+    else { return }
+    for index in partner.sent.indices {
+      let sent = partner.sent[index]
+      guard sent.state == nil, sent.isPosted, !sent.isRecalled, !sent.isLost,
+        posted.contains(sent.request.id),
+        !listed.contains("\(addresses.outbox)/\(sent.request.id)")
+      else { continue }
+      if now < sent.request.latestUse, partner.isValid(at: now),
+        sent.resendCount < PartnerProtocol.maxResendCount
+      {
+        partner.sent[index].isPosted = false
+        partner.sent[index].resendCount += 1
+        try partner.post(sent.request, at: now)
+        addNews(.resent(sent.request))
+      } else {
+        partner.sent[index].isLost = true
+        addNews(.lost(sent.request))
+      }
+    }
+  }
 }

@@ -9,6 +9,8 @@ public struct PartnerNews: Hashable, Sendable {
     case code(String)
     /// The pairing is complete.
     case paired
+    /// The pairing has expired.
+    case outlived
     /// An alarm was set for the partner's request.
     case scheduled(PartnerRequest)
     /// The partner's request was refused; the reason is nil if it arrived too late.
@@ -17,6 +19,10 @@ public struct PartnerNews: Hashable, Sendable {
     case recalled(PartnerRequest)
     /// The partner's device has reported about one of the user's requests.
     case receipt(PartnerReceipt, PartnerRequest)
+    /// One of the user's requests had disappeared from the mailbox, and was sent again.
+    case resent(PartnerRequest)
+    /// One of the user's requests has disappeared from the mailbox, and cannot be sent again.
+    case lost(PartnerRequest)
     /// The partner has ended the partnership. The number is that of the partner's alarms, which still ring: the user
     /// decides whether to keep them.
     case unpaired(remaining: Int)
@@ -131,7 +137,11 @@ struct PartnerProtocol {
         continue
       }
       guard known.isGone || known.object != object else { continue }
-      if !known.isReceipt { recordFault(.replayed) }
+      if !known.isReceipt {
+        recordFault(.replayed)
+        // If the mailbox was lost with the receipts, the sender sends the request again.
+        receipts += partner.received.first { $0.request.id.text == place }?.receipts ?? []
+      }
       partner.mail.seen[name] = SeenMail(
         object: object, at: now, isDone: true, isReceipt: known.isReceipt)
     }
@@ -148,6 +158,15 @@ struct PartnerProtocol {
       for (name, _) in oldest.prefix(excess) { partner.mail.seen[name] = nil }
     }
     return wanted.sorted()
+  }
+
+  /// Reports once that the pairing has expired.
+  mutating func reportExpiry() {
+    guard partner.phase == .active, !partner.isValid(at: now), !partner.isExpiryReported else {
+      return
+    }
+    partner.isExpiryReported = true
+    addNews(.outlived)
   }
 
   // MARK: Answers to an invitation

@@ -5,6 +5,8 @@ import Glibc
 import Synchronization
 
 /// The partnerships of this device with their keys, one file each, readable by their owner only.
+///
+/// The limits are shared with the user's other devices: see `SharedPartnerState`.
 public struct PartnerStore: Sendable {
   private let store: Store
   private let cache = Cache()
@@ -47,13 +49,19 @@ public struct PartnerStore: Sendable {
   /// Returns all partnerships in the order of their names, and the paths of files that cannot be read.
   public func read() -> (partners: [Partnership], unreadable: [String]) {
     let files = readFiles()
-    return (files.compactMap(\.partner).sorted(by: PartnerStore.precedes), unreadable(files))
+    let partners = files.compactMap(\.partner)
+    if partners.isEmpty { return ([], unreadable(files)) }
+    let shared = store.sharedValues(SharedPartnerState.prefix)
+    return (
+      partners.map { $0.applying(shared) }.sorted(by: PartnerStore.precedes), unreadable(files)
+    )
   }
 
   /// All readable partnerships in the order of their names.
   public var partners: [Partnership] { read().partners }
 
-  /// Changes the partnerships under a lock and writes them durably.
+  /// Changes the partnerships under a lock and writes them durably. Changed limits are also recorded in the store, for
+  /// the user's other devices.
   ///
   /// - Parameter body: receives the partnerships. It can change, add and remove them.
   /// - Returns: The result of `body`.
@@ -64,10 +72,13 @@ public struct PartnerStore: Sendable {
     let folder = try ensuredFolder()
     return try store.withLocalLock("partners") {
       let files = readFiles()
-      var partners = files.compactMap(\.partner).sorted(by: PartnerStore.precedes)
-      let before = Dictionary(partners.map { ($0.id, $0) }) { one, _ in one }
+      let before = Dictionary(files.compactMap(\.partner).map { ($0.id, $0) }) { one, _ in one }
+      let shared = before.isEmpty ? [:] : store.sharedValues(SharedPartnerState.prefix)
+      let current = before.mapValues { $0.applying(shared) }
+      var partners = current.values.sorted(by: PartnerStore.precedes)
       let result = try body(&partners)
       PartnerStore.transferHistory(&partners, at: store.context.now)
+      try share(partners, from: current, shared)
       for partner in partners where before[partner.id] != partner {
         let path = self.path(partner.id)
         let status = try DurableFile.write(
@@ -78,6 +89,33 @@ public struct PartnerStore: Sendable {
       for id in before.keys where !kept.contains(id) { _ = unlink(path(id)) }
       return result
     }
+  }
+
+  /// Records the changed limits and ends of partnerships in the store.
+  ///
+  /// - Parameters:
+  ///   - partners: the partnerships after the change.
+  ///   - current: the partnerships before it.
+  ///   - shared: the values in the store.
+  private func share(
+    _ partners: [Partnership], from current: [Identifier: Partnership], _ shared: [String: JSON]
+  ) throws {
+    var changed: [String: JSON] = [:]
+    var unshared: [String: JSON] = [:]
+    for partner in partners {
+      guard let earlier = current[partner.id], earlier.phase == .active else { continue }
+      let (key, state) = (SharedPartnerState.key(partner.id), SharedPartnerState(partner))
+      if state != SharedPartnerState(earlier) {
+        changed[key] = try state.value(with: earlier)
+      } else if shared[key] == nil, state.limits != PartnerLimits() {
+        // Set by an earlier version of Belfry.
+        unshared[key] = try state.value(with: earlier)
+      }
+    }
+    let subject = "Change the limits of a partner"
+    if !changed.isEmpty { try store.setSharedValues(changed, subject: subject) }
+    // If this fails, the next change repeats it.
+    if !unshared.isEmpty { try? store.setSharedValues(unshared, subject: subject) }
   }
 
   /// Moves the requests of partnerships to their successors.

@@ -43,6 +43,8 @@ public struct Partnership: Hashable, Sendable {
   public let expires: Instant
   /// The time at which the pairing was completed; nil before.
   public var paired: Instant?
+  /// True if the user was told that the pairing has expired.
+  var isExpiryReported = false
   /// The limits for the partner's requests.
   public var limits = PartnerLimits()
   /// The requests to the partner, oldest first.
@@ -218,6 +220,10 @@ public struct SentRequest: Hashable, Sendable {
   public let created: Instant
   /// True if the request has reached the mailbox.
   public var isPosted: Bool
+  /// The number of times that the request was sent again, because it had disappeared from the mailbox.
+  var resendCount = 0
+  /// True if the request has disappeared from the mailbox without a receipt, and is not sent again.
+  public internal(set) var isLost = false
   /// True if the user has recalled the request.
   public var isRecalled: Bool
   /// The receipts of the partner's devices, in the order of arrival.

@@ -20,6 +20,7 @@ enum PartnershipRecord {
       "theirNonce": handshake.partnerNonce.map(text), "commitment": handshake.commitment.map(text),
       "created": JSON(partner.created), "expires": JSON(partner.expires),
       "paired": partner.paired.map { JSON($0) },
+      "expiryReported": partner.isExpiryReported ? true : nil,
       "confirmedThere": handshake.isConfirmedByPartner ? true : nil,
       "limits": encode(partner.limits),
       "faults": .object(
@@ -72,7 +73,9 @@ enum PartnershipRecord {
   private static func encode(_ sent: SentRequest) -> JSON {
     .object(omittingNil: [
       "request": .object(PartnerMessage.members(of: sent.request)), "created": JSON(sent.created),
-      "posted": sent.isPosted ? true : nil, "recalled": sent.isRecalled ? true : nil,
+      "posted": sent.isPosted ? true : nil,
+      "resent": sent.resendCount > 0 ? .integer(Int64(sent.resendCount)) : nil,
+      "lost": sent.isLost ? true : nil, "recalled": sent.isRecalled ? true : nil,
       "receipts": .array(sent.receipts.map(PartnerMessage.encode)),
     ])
   }
@@ -106,6 +109,7 @@ enum PartnershipRecord {
     var partner = Partnership(
       id: id, phase: phase, name: name, ownName: ownName, mailbox: mailbox, isInviter: isInviter,
       handshake: handshake, created: created, expires: expires, paired: json["paired"]?.instant)
+    partner.isExpiryReported = json["expiryReported"]?.bool ?? false
     partner.limits = limits(json["limits"])
     for (key, item) in json["faults"]?.object ?? [:] {
       guard let fault = MailFault(rawValue: key), let count = item["count"]?.integer,
@@ -144,7 +148,7 @@ enum PartnershipRecord {
     json?.string.flatMap(Base64URL.decode)
   }
 
-  private static func limits(_ json: JSON?) -> PartnerLimits {
+  static func limits(_ json: JSON?) -> PartnerLimits {
     var limits = PartnerLimits()
     guard let json else { return limits }
     func number<Number: BinaryInteger>(_ key: String, _ range: ClosedRange<Number>) -> Number? {
@@ -166,9 +170,12 @@ enum PartnershipRecord {
     guard let request = json["request"].flatMap(PartnerMessage.request),
       let created = json["created"]?.instant
     else { return nil }
-    return SentRequest(
+    var sent = SentRequest(
       request: request, created: created, isPosted: json["posted"]?.bool ?? false,
       isRecalled: json["recalled"]?.bool ?? false, receipts: receipts(json))
+    sent.resendCount = Int(json["resent"]?.integer ?? 0)
+    sent.isLost = json["lost"]?.bool ?? false
+    return sent
   }
 
   private static func received(_ json: JSON) -> ReceivedRequest? {

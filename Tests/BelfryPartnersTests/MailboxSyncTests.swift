@@ -57,4 +57,64 @@ import Testing
     #expect(pair.mailbox.all["another/name"] == nil)
     #expect(try pair.chris.partner.mail.leftovers.isEmpty)
   }
+
+  // MARK: A mailbox that was lost
+
+  private func empty(_ mailbox: MemoryMailbox) {
+    for name in mailbox.all.keys { mailbox.remove(name) }
+  }
+
+  private func isResent(_ report: MailboxSync.Report) -> Bool {
+    report.news.contains { if case .resent = $0.event { true } else { false } }
+  }
+
+  @Test("A request that was lost with the mailbox is sent again")
+  func lostRequest() async throws {
+    let pair = try await Pair()
+    try pair.chris.ask()
+    try await pair.chris.round()
+    #expect(try await !isResent(pair.chris.round()))
+    empty(pair.mailbox)
+    #expect(try await isResent(pair.chris.round()))
+    #expect(try await !isResent(pair.chris.round()))
+    for person in [pair.alex, pair.chris] { try await person.round() }
+    #expect(try pair.alex.alarms.count == 1)
+    #expect(try pair.chris.partner.sent[0].state == .scheduled)
+  }
+
+  @Test("If the receipt was lost with the mailbox, the alarm stays, and the receipt is sent again")
+  func lostReceipt() async throws {
+    let pair = try await Pair()
+    try pair.chris.ask()
+    for person in [pair.chris, pair.alex] { try await person.round() }
+    empty(pair.mailbox)
+    #expect(try await isResent(pair.chris.round()))
+    for person in [pair.alex, pair.chris, pair.alex] { try await person.round() }
+    #expect(try pair.alex.alarms.count == 1)
+    #expect(try pair.chris.partner.sent[0].state == .scheduled)
+    #expect(try await !isResent(pair.chris.round()))
+  }
+
+  @Test("A request that is lost again and again, or after its time, is reported as lost")
+  func finallyLost() async throws {
+    let pair = try await Pair()
+    try pair.chris.ask()
+    try await pair.chris.round()
+    var reports: [MailboxSync.Report] = []
+    for _ in 0..<5 {
+      empty(pair.mailbox)
+      reports.append(try await pair.chris.round())
+    }
+    #expect(reports.map(isResent) == [true, true, true, false, false])
+    #expect(
+      reports.map { $0.news.contains { if case .lost = $0.event { true } else { false } } }
+        == [false, false, false, true, false])
+    #expect(try pair.chris.partner.sent[0].isLost)
+    try pair.chris.ask(at: "2026-11-22T17:00:00Z")
+    try await pair.chris.round()
+    empty(pair.mailbox)
+    pair.pass(to: "2026-11-22T18:00:00Z")
+    #expect(try await !isResent(pair.chris.round()))
+    #expect(try pair.chris.partner.sent[1].isLost)
+  }
 }

@@ -116,4 +116,76 @@ import Testing
     for person in [pair.chris, pair.alex] { try await person.round() }
     #expect(try pair.alex.alarm.note == message)
   }
+
+  // MARK: Several devices of the receiver
+
+  /// Copies what a sync of the store brings from one device to another.
+  private func syncShared(from source: Person, to target: Person) throws {
+    try target.store.setSharedValues(source.store.sharedValues("partner-"), subject: "Sync")
+  }
+
+  @Test(
+    "The limits of a partner, and the end of the partnership, hold on all devices with the keys")
+  func sharedLimits() async throws {
+    let pair = try await Pair()
+    let desk = try pair.secondDevice()
+    try pair.alex.change { partner in
+      partner.limits.isMuted = true
+      partner.limits.perDay = 3
+    }
+    try syncShared(from: pair.alex, to: desk)
+    #expect(try desk.partner.limits == pair.alex.partner.limits)
+    try pair.chris.ask()
+    for person in [pair.chris, desk, pair.chris] { try await person.round() }
+    #expect(try desk.alarms.isEmpty)
+    #expect(try pair.chris.partner.sent[0].standing?.detail == "you are muted")
+    // The other way round.
+    try desk.change { $0.limits.isMuted = false }
+    try syncShared(from: desk, to: pair.alex)
+    #expect(try pair.alex.partner.limits.isMuted == false)
+    #expect(try pair.alex.partner.limits.perDay == 3)
+    // Only devices with the keys can read the value.
+    let value = try #require(pair.alex.store.sharedValues("partner-").values.first)
+    #expect(!value.line.contains("perDay"))
+    #expect(SharedPartnerState(value, with: try pair.alex.partner) != nil)
+    #expect(SharedPartnerState(value, with: try pair.chris.partner) == nil)
+    try pair.alex.change { try $0.end(at: pair.alex.now) }
+    try syncShared(from: pair.alex, to: desk)
+    #expect(try desk.partner.phase == .ended)
+    try desk.change { _ in }
+    let file = try #require(
+      try FileManager.default.contentsOfDirectory(atPath: desk.book.folder)
+        .first { $0.hasSuffix(".json") })
+    let text = try String(contentsOfFile: desk.book.folder + "/" + file, encoding: .utf8)
+    #expect(!text.contains("\"key\""))
+  }
+
+  @Test("A shared value that this device cannot open leaves the limits as they are")
+  func damagedSharedLimits() async throws {
+    let pair = try await Pair()
+    try pair.alex.change { $0.limits.perDay = 3 }
+    let key = try #require(pair.alex.store.sharedValues("partner-").keys.first)
+    for value: JSON in ["", "AAAA", 5, .string(String(repeating: "A", count: 200))] {
+      try pair.alex.store.setSharedValues([key: value], subject: "Damage")
+      #expect(try pair.alex.partner.limits.perDay == 3)
+    }
+    // The next change replaces it.
+    try pair.alex.change { $0.limits.perDay = 4 }
+    let state = SharedPartnerState(
+      try pair.alex.store.sharedValues("partner-")[key], with: try pair.alex.partner)
+    #expect(state?.limits.perDay == 4)
+  }
+
+  @Test("Limits that an earlier version has set are shared at the next change")
+  func earlierLimits() async throws {
+    let pair = try await Pair()
+    try pair.alex.change { $0.limits.perDay = 3 }
+    let key = try #require(pair.alex.store.sharedValues("partner-").keys.first)
+    let desk = try pair.secondDevice()
+    #expect(try desk.store.sharedValues("partner-").isEmpty)
+    try await desk.round()
+    #expect(
+      SharedPartnerState(try desk.store.sharedValues("partner-")[key], with: try desk.partner)?
+        .limits.perDay == 3)
+  }
 }

@@ -54,6 +54,7 @@ struct List: ParsableCommand {
       store: store, style: context.style,
       batteryWarnings: BatteryWarnings(context, store, shown))
     SilentDeviceWarning.print(store)
+    context.warnings.warn(aboutPartnersOf: store)
     if common.json {
       var output = output
       output.actions = ActionCheck(context, store)

@@ -33,11 +33,10 @@ struct SyncCommand: AsyncParsableCommand {
     let context = try common.context(root)
     let line = TransferLine()
     let store = try context.transferring(line).open(.writing, welcome: false)
-    if mail, !dryRun, remotes.isEmpty, !PartnerStore(store).isEmpty {
-      // Before the sync, so that it pushes the alarms that partners have set.
-      let isAlone = try store.sync.remotes().isEmpty
-      try await checkMailboxes(context, isAlone: isAlone)
-      if isAlone { return }
+    if mail { context.warnings.warn(aboutPartnersOf: store) }
+    let checksMail = mail && !dryRun && remotes.isEmpty && !PartnerStore(store).isEmpty
+    if checksMail, try store.sync.remotes().isEmpty {
+      return try await checkMailboxes(context, isAlone: true)
     }
     if dryRun {
       let plans = try await reaching(store, line, context) { try await store.sync.plan(remotes) }
@@ -48,15 +47,34 @@ struct SyncCommand: AsyncParsableCommand {
     let sign = heartbeatInterval ?? store.sync.heartbeatSpacing
     // A daemon syncs more often when a cascade step may have to ring; cron keeps its interval.
     let promise = heartbeatInterval.map { _ in DeviceHeartbeats.spacingInWindow }
-    let result = try await reaching(store, line, context) {
-      try await store.sync.run(remotes, sign: sign, promise: promise)
+    func synchronize() async throws -> SyncResult {
+      try await reaching(store, line, context) {
+        try await store.sync.run(remotes, sign: sign, promise: promise)
+      }
+    }
+    let result: SyncResult
+    do {
+      result = try await synchronize()
+    } catch {
+      if checksMail { try await checkMailboxes(context, isAlone: false) }
+      throw error
+    }
+    var failures = result.exchanges.compactMap(\.failure)
+    if checksMail {
+      // After the sync, which brings the limits that the user has set on other devices.
+      let head = store.branch.head
+      try await checkMailboxes(context, isAlone: false)
+      if store.branch.head != head, failures.isEmpty {
+        // The user's other devices get the alarms that partners have set.
+        failures = try await synchronize().exchanges.compactMap(\.failure)
+      }
     }
     let names = store.deviceNames()
     result.printWarnings(names)
     try show(result, names, store.context.zones)
     await StoreSession(context).upkeep(
       store, isDetached: context.environment[CommandContext.backgroundVariable] == nil)
-    try Self.fail(result.exchanges.compactMap(\.failure))
+    try Self.fail(failures)
   }
 
   /// Fetches and sends messages of partners, and prints the news.

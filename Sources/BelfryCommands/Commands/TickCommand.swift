@@ -34,6 +34,7 @@ struct TickCommand: AsyncParsableCommand {
     let report = try await Tick(store, delivery: TickCommand.delivery(context, store))
       .run(delivers: !settle)
     context.warnings.warn(about: report.problems)
+    if !quiet, !settle { context.warnings.warn(aboutPartnersOf: store) }
     let output = AlarmOutput(store: store, style: context.style)
     let text = NotificationText(context.times)
     let batteryWarning =

@@ -126,9 +126,14 @@ struct PartnerText {
   /// Returns the status of a sent request.
   func status(_ sent: SentRequest) -> String {
     guard let last = sent.standing else {
-      return sent.isRecalled
-        ? "recalled"
-        : sent.isPosted ? "in the mailbox, not answered yet" : "waiting here to be sent"
+      if sent.isRecalled { return "recalled" }
+      if sent.isLost { return "lost: it is no longer in the mailbox, and was not answered" }
+      let isLate = sent.request.latestUse <= now
+      if sent.isPosted {
+        return isLate ? "not answered in time" : "in the mailbox, not answered yet"
+      }
+      return isLate
+        ? "not sent in time: the mailbox could not be reached" : "waiting here to be sent"
     }
     if sent.isRecalled, last.state == .scheduled {
       return "recalled; they have not seen that yet"
@@ -177,6 +182,8 @@ struct PartnerText {
         "\(name): compare the code, \(code). If they see the same: belfry partner confirm '\(code)'"
       ]
     case .paired: return ["You and \(name) are partners."]
+    // Each command warns of it.
+    case .outlived: return []
     case .scheduled(let request):
       return ["From \(name): \(summary(request))."] + warning(of: request.message)
     case .refused(let request, let refusal):
@@ -186,6 +193,12 @@ struct PartnerText {
     case .recalled(let request): return ["\(name) recalled: \(summary(request))."]
     case .receipt(let receipt, let request):
       return ["\(name): \(summary(request)): \(summary(receipt))"]
+    case .resent(let request):
+      return ["\(name): sent again, as it was no longer in the mailbox: \(summary(request))"]
+    case .lost(let request):
+      return [
+        "\(name): lost, as it is no longer in the mailbox and was not answered: \(summary(request))"
+      ]
     case .unpaired(let remaining):
       return ["\(name) is no longer a partner."]
         + (remaining == 0 ? [] : [PartnerText.remaining(remaining, of: name)])
@@ -238,14 +251,24 @@ struct PartnerText {
       let lines = lines(news)
       return (lines[0], lines.dropFirst().joined(separator: "\n"))
     case .refused(_, .muted): return nil
-    case .refused, .recalled:
+    case .refused, .recalled, .lost:
       let lines = lines(news)
       return (lines[0], lines.dropFirst().joined(separator: "\n"))
     case .scheduled(let request):
       return PartnerText.oddity(of: request.message).map {
         ("A message from \(news.partner) contains \($0)", Printable.text(request.message))
       }
-    case .fault: return nil
+    case .outlived: return (PartnerText.expiry(of: news.partner), PartnerText.expiryRemedy)
+    case .fault, .resent: return nil
     }
   }
+
+  /// Returns the sentence about a pairing that has expired.
+  static func expiry(of name: String) -> String {
+    "The pairing with \(name) has expired, so requests are refused."
+  }
+
+  /// The advice about a pairing that has expired.
+  static let expiryRemedy =
+    "Re-pair: belfry partner invite --remote URL. Or end it: belfry partner remove"
 }

@@ -1,4 +1,5 @@
 import BelfryCore
+import BelfryPartners
 import BelfryScheduler
 import BelfryStore
 import Git
@@ -68,6 +69,17 @@ final class CommandWarnings: Sendable {
         remedy: DaemonRemedy.restart)
     case .absent:
       warn("the scheduler does not run, so no alarm rings on this device: belfry service install")
+    }
+  }
+
+  /// Warns about pairings with partners that have expired.
+  func warn(aboutPartnersOf store: Store) {
+    let partnerStore = PartnerStore(store)
+    if partnerStore.isEmpty { return }
+    for partner in partnerStore.partners
+    where partner.phase == .active && !partner.isValid(at: store.context.now) {
+      warn(
+        PartnerText.expiry(of: Printable.text(partner.name)), remedy: PartnerText.expiryRemedy)
     }
   }
 

@@ -9,6 +9,7 @@ import BelfryCore
 /// | `snooze`, `grace`, `ringTimeout` | seconds |
 /// | `followUps` | ascending seconds after the stop |
 /// | `workdays` | `["mon", "tue", "wed", "thu", "fri"]` |
+/// | `partner-<id>` | the limits of a partner, sealed for the devices that have the keys |
 /// | `stamps` | the last edit of each key |
 ///
 /// Each key merges by its stamp. Unknown keys are preserved. A device's own settings (`slideToStop`, `sound`) are in
@@ -16,6 +17,8 @@ import BelfryCore
 public enum SettingsFile {
   /// The path within the store.
   public static let path = "settings.json"
+  /// The beginning of the keys of sealed values, which belong to partnerships.
+  public static let sealedPrefix = "partner-"
   /// The maximum size in bytes. A larger file is rejected unread.
   public static let largest = 64 << 10
 

@@ -273,7 +273,10 @@ extension MergeDecision {
     _ a: SettingsRecord, _ b: SettingsRecord, joined: SettingsRecord, base: SettingsRecord?
   ) -> [MergeDecision] {
     a.values.sorted { $0.key < $1.key }.compactMap { key, one -> MergeDecision? in
-      guard let two = b.values[key], one != two else { return nil }
+      // A sealed value means nothing to the user.
+      guard let two = b.values[key], one != two, !key.hasPrefix(SettingsFile.sealedPrefix) else {
+        return nil
+      }
       let before = base?.values[key]
       guard before != one, before != two else { return nil }
       let isFirstKept = joined.values[key] == one

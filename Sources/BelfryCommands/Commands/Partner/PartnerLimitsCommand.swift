@@ -9,7 +9,7 @@ struct PartnerLimitsCommand: ParsableCommand {
     commandName: "limits", abstract: "Show or set what a partner may request.",
     discussion: """
       A request beyond the limits is refused, and the partner learns the reason. The quiet hours also apply when an \
-      accepted alarm comes due: it rings when they end.
+      accepted alarm comes due: it rings when they end. The limits hold on all your devices after the next sync.
       """)
 
   @Argument(help: "The partner.", completion: .partners)

@@ -5,7 +5,7 @@ struct PartnerMute: ParsableCommand {
     commandName: "mute", abstract: "Refuse a partner's requests; keep the alarms already set.",
     discussion: """
       Requests are refused, and the partner is notified of that. Replies are dropped and never shown. Receipts for \
-      your own requests still arrive.
+      your own requests still arrive. This holds on all your devices after the next sync.
       """)
 
   @Argument(help: "The partner.", completion: .partners)

@@ -7,8 +7,9 @@ struct PartnerRemove: AsyncParsableCommand {
     commandName: "remove",
     abstract: "Remove a partner, the keys and the partner's alarms.",
     discussion: """
-      The partner is notified, and decides whether to keep the alarms that you have set on their devices. 'belfry undo' cannot restore the keys: to undo the removal, re-pair. Run this on each of your devices \
-      that has the keys: see 'belfry help partner keys'.
+      The partner is notified, and decides whether to keep the alarms that you have set on their devices. 'belfry undo' \
+      cannot restore the keys: to undo the removal, re-pair. Your other devices that have the keys delete them after the \
+      next sync.
       """)
 
   @Argument(help: "The partner.", completion: .partners)

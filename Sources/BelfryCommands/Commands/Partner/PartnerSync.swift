@@ -18,6 +18,7 @@ struct PartnerSync: AsyncParsableCommand {
     let session = try PartnerSession(common, parent.root)
     let report = try await Watchdog.limit { try await session.round() }
     let text = PartnerText(session.context)
+    if !notify { session.context.warnings.warn(aboutPartnersOf: session.store) }
     if common.json {
       try Console.write(
         PartnerNewsDocument(news: report.news.flatMap(text.lines), waiting: report.waiting))

@@ -96,7 +96,7 @@ struct PartnerRequestDocument: JSONDocument {
   private(set) var posted: Bool?
   /// True if the request was recalled; only with `to`.
   private(set) var recalled: Bool?
-  /// The state of the latest receipt, or before the first `posted` or `waiting`; only with `to`.
+  /// The state of the latest receipt, or before the first `posted`, `waiting` or `lost`; only with `to`.
   private(set) var state: String?
   /// The id of the alarm that was set; only with `from`.
   private(set) var alarm: String?
@@ -118,7 +118,7 @@ struct PartnerRequestDocument: JSONDocument {
     self.init("to", sent.request, sent.receipts, partner, at: sent.created, zones)
     posted = sent.isPosted
     recalled = sent.isRecalled
-    state = sent.state?.rawValue ?? (sent.isPosted ? "posted" : "waiting")
+    state = sent.state?.rawValue ?? (sent.isLost ? "lost" : sent.isPosted ? "posted" : "waiting")
   }
 
   /// Creates the document of a request of a partner.
