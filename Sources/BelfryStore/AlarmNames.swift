@@ -63,6 +63,14 @@ extension Store {
   }
 }
 
+extension Store {
+  /// Returns the alarms that partners have set and whose title was not changed, deleted ones included.
+  public func partnerAlarms() throws -> [AlarmSummary] {
+    try AlarmIndex(self).summaries(matching: PartnerOrigin.titlePrefix.lowercased())
+      .filter { $0.partner != nil }
+  }
+}
+
 extension AlarmNames {
   /// Returns the strictest rule by which a text in lower case matches an alarm that contains it.
   fileprivate static func rule(_ wanted: String, _ id: Identifier?, _ text: String) -> Rule {

@@ -261,4 +261,132 @@ extension PartnerTests {
     #expect(news.out.contains("P\u{430}y\\u{ad} me"), "\(news.out)")
     #expect(news.out.contains("warning: it contains \(oddity)"), "\(news.out)")
   }
+
+  // MARK: Several devices and requests
+
+  @Test("A partner who is muted on one device is muted on the user's other devices")
+  func mutedOnAllDevices() async throws {
+    let (chris, alex) = (try await person(), try await person())
+    try await pair(chris, alex, mailbox: try await mailbox(chris.sandbox))
+    let (remote, desk) = (alex.sandbox.root + "/remote.git", alex.sandbox.root + "/desk")
+    _ = try await alex.sandbox.git(
+      "init", "-q", "--bare", "-b", "main", remote, in: alex.sandbox.root)
+    _ = try await alex.belfry(["remote", "add", "origin", remote])
+    _ = try await alex.belfry(["sync"])
+    #expect(try await alex.belfry(["clone", remote], store: desk).status == 0)
+    let keys = try await alex.partner("keys", "export")
+    #expect(try await alex.partner("keys", "import", input: keys.out, store: desk).status == 0)
+    #expect(try await alex.partner("mute", "Chris").status == 0)
+    #expect(try await alex.belfry(["sync"]).status == 0)
+    _ = try await chris.partner("send", "Alex", "Muted?", "--in", "1h")
+    // The sync of the store brings the limits before the mailbox is read.
+    #expect(try await alex.belfry(["sync"], store: desk).status == 0)
+    #expect(try await alex.list(store: desk).isEmpty)
+    #expect(try await alex.partner(store: desk).out.contains("muted"))
+    _ = try await chris.partner("sync")
+    #expect(try await chris.log().first?["state"] as? String == "refused")
+    let settings = try alex.sandbox.read(desk + "/settings.json")
+    #expect(settings.contains("\"partner-") && !settings.contains("perDay"), "\(settings)")
+    // It is not the action that undo reverts.
+    #expect(try await !alex.belfry(["undo"]).out.contains("limits"))
+    #expect(try await alex.partner().out.contains("muted"))
+  }
+
+  @Test("Lists and the log show the message of a partner's alarm, and the follow-up asks about it")
+  func messagesInLists() async throws {
+    let (chris, alex) = (try await person(), try await person())
+    try await pair(chris, alex, mailbox: try await mailbox(chris.sandbox))
+    for (message, time) in [("Take the cake out", "12:30"), ("Call mum", "12:40")] {
+      _ = try await chris.partner("send", "Alex", message, "--at", time)
+    }
+    _ = try await alex.partner("sync")
+    for command in [["list"], ["next"], ["log"]] {
+      let output = try await alex.belfry(command)
+      #expect(output.out.contains("From Chris: Take the cake out"), "\(output.out)")
+      #expect(output.out.contains("From Chris: Call mum"), "\(output.out)")
+    }
+    let tick = try await alex.belfry(["tick"], now: "2026-11-06T12:30:00Z")
+    #expect(tick.out.contains("Fired: From Chris: Take the cake out"), "\(tick.out)")
+    _ = try await alex.belfry(["stop", "cake"], now: "2026-11-06T12:31:00Z")
+    _ = try await alex.belfry(["tick"], now: "2026-11-06T13:01:00Z")
+    #expect(
+      alex.sandbox.rings.contains { $0.hasPrefix("Done? From Chris: Take the cake out ") },
+      "\(alex.sandbox.rings)")
+  }
+
+  @Test("A reply goes to the request that is not finished, else to the latest of the same words")
+  func repliesToEqualRequests() async throws {
+    let (chris, alex) = (try await person(), try await person())
+    try await pair(chris, alex, mailbox: try await mailbox(chris.sandbox))
+    func replies() async throws -> [String: [String]] {
+      _ = try await chris.partner("sync")
+      return Dictionary(
+        uniqueKeysWithValues: try await chris.log().map { request in
+          let receipts = request["receipts"] as? [[String: Any]] ?? []
+          return (
+            request["time"] as? String ?? "",
+            receipts.filter { $0["state"] as? String == "reply" }
+              .compactMap { $0["detail"] as? String }
+          )
+        })
+    }
+    _ = try await chris.partner("send", "Alex", "Nap", "--at", "12:10")
+    _ = try await alex.partner("sync")
+    _ = try await alex.belfry(["tick"], now: "2026-11-06T12:10:00Z")
+    _ = try await alex.belfry(["done", "nap"], now: "2026-11-06T12:10:10Z")
+    _ = try await chris.partner("send", "Alex", "Nap", "--at", "12:30", now: "2026-11-06T12:11:00Z")
+    _ = try await alex.partner("sync", now: "2026-11-06T12:11:10Z")
+    let open = try await alex.partner("reply", "nap", "Soon", now: "2026-11-06T12:12:00Z")
+    #expect(open.status == 0, "\(open.err)")
+    _ = try await alex.belfry(["tick"], now: "2026-11-06T12:30:00Z")
+    _ = try await alex.belfry(["done", "nap"], now: "2026-11-06T12:30:10Z")
+    let finished = try await alex.partner("reply", "nap", "Awake", now: "2026-11-06T12:31:00Z")
+    #expect(finished.status == 0, "\(finished.err)")
+    let all = try await replies()
+    #expect(
+      all == ["2026-11-06T12:10:00Z": [], "2026-11-06T12:30:00Z": ["Soon", "Awake"]], "\(all)")
+  }
+
+  @Test("The firing screen sends a reply to the partner")
+  func replyOnTheFiringScreen() async throws {
+    let (chris, alex) = (try await person(), try await person())
+    try await pair(chris, alex, mailbox: try await mailbox(chris.sandbox))
+    _ = try await chris.partner("send", "Alex", "Nap", "--at", "12:10")
+    _ = try await alex.partner("sync")
+    let time = "2026-11-06T12:10:00Z"
+    _ = try await alex.belfry(["tick"], now: time)
+    let screen = try await alex.sandbox.onTerminal(
+      "ring", input: "rOn my way\r", after: "[r] reply", then: ("q", "The reply to Chris"),
+      now: time)
+    #expect(screen.out.contains("with the next sync"), "\(screen.out)")
+    _ = try await alex.partner("sync", now: time)
+    _ = try await chris.partner("sync", now: time)
+    let receipts = try await chris.log(now: time).first?["receipts"] as? [[String: Any]] ?? []
+    #expect(receipts.contains { $0["detail"] as? String == "On my way" }, "\(receipts)")
+  }
+
+  @Test("Commands and one notification say that a pairing has expired")
+  func expiredPairing() async throws {
+    let (chris, alex) = (try await person(), try await person())
+    try await pair(chris, alex, mailbox: try await mailbox(chris.sandbox))
+    try alex.sandbox.write(
+      "#!/bin/sh\ncat >/dev/null\nprintf '%s\\n' \"$BELFRY_HEADLINE\" >> '\(alex.sandbox.rang)'\n",
+      to: alex.sandbox.hooks + "/message", mode: 0o755)
+    let later = "2027-11-07T12:00:00Z"
+    for command in [["list"], ["tick"], ["sync"], ["partner", "sync"]] {
+      let output = try await alex.belfry(command, now: later)
+      #expect(output.err.contains("The pairing with Chris has expired"), "\(command) \(output)")
+      #expect(output.err.contains("belfry partner invite"), "\(command) \(output)")
+      #expect(try await !alex.belfry(command).err.contains("expired"), "\(command)")
+    }
+    #expect(try await !alex.belfry(["tick", "--quiet"], now: later).err.contains("expired"))
+    // The sync above has recorded that the user was told. The other side's daemon notifies once.
+    try chris.sandbox.write(
+      "#!/bin/sh\ncat >/dev/null\nprintf '%s\\n' \"$BELFRY_HEADLINE\" >> '\(chris.sandbox.rang)'\n",
+      to: chris.sandbox.hooks + "/message", mode: 0o755)
+    for _ in 0..<2 { _ = try await chris.partner("sync", "--notify", now: later) }
+    #expect(
+      chris.sandbox.rings == ["The pairing with Alex has expired, so requests are refused."],
+      "\(chris.sandbox.rings)")
+  }
 }

@@ -34,7 +34,10 @@ struct Log: ParsableCommand {
       return common.json ? Console.write("[]\n") : Console.line(Log.nothing)
     }
     let wanted = try alarm.map { try identifier($0, context, store) }
-    let text = LogText(names: store.deviceNames(), times: context.times)
+    let partnerAlarms = (try? store.partnerAlarms()) ?? []
+    let text = LogText(
+      names: store.deviceNames(), times: context.times,
+      titles: Dictionary(partnerAlarms.map { ($0.id, $0.shownTitle) }) { one, _ in one })
     // Entries are read while lines are written, which a warning must not interrupt.
     var warnings: [String] = []
     let log = store.history.log(of: wanted) { path, error in
@@ -65,11 +68,11 @@ struct Log: ParsableCommand {
     if isEmpty { Console.line(Log.nothing) }
   }
 
+  private static let nothing = "No log entries."
+
   /// The number of items that are written first, so that `| head` need not wait for years of history.
   private static let firstBatch = 64
   /// The number of items that are made into text together.
-  private static let nothing = "No log entries."
-
   private static let largestBatch = 4096
 
   /// Writes up to `count` items as text, each batch while the next one is read. Returns true if there are none.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BelfryCore
+import BelfryPartners
 import BelfryScheduler
 import BelfryStore
 
@@ -10,6 +11,8 @@ struct Ring: AsyncParsableCommand {
     discussion: """
       Keys: s stop, d done, k skip (asks first), z snooze (1: an hour, 2: a day, 3: a week), q quit and leave it ringing.
       With 'belfry settings set slideToStop on', hold Space for three seconds to stop an alarm.
+
+      On an alarm from a partner, r sends a reply.
 
       With --wait the screen is a bedside clock until an alarm rings, and again after the answer.
       """)
@@ -167,8 +170,7 @@ struct RingLoop {
     defer { sound.cancel() }
     let position = summaries.count > 1 ? "1 of \(summaries.count)" : nil
     return try ask(
-      session, summary, settings, position: position, isFromPartner: alarm?.partner != nil,
-      heldSince: heldSince)
+      session, summary, settings, position: position, origin: alarm?.partner, heldSince: heldSince)
   }
 
   /// Plays the sound until the task is canceled; without a working player, rings the terminal's bell.
@@ -191,10 +193,12 @@ struct RingLoop {
 
   /// Shows one alarm until it is answered.
   ///
-  /// - Parameter heldSince: the key that answered the alarm before. It is ignored until it was released.
+  /// - Parameters:
+  ///   - origin: the partner and the request that created the alarm; nil for an alarm of the user's own.
+  ///   - heldSince: the key that answered the alarm before. It is ignored until it was released.
   private func ask(
     _ session: TerminalSession, _ summary: AlarmSummary, _ settings: Settings, position: String?,
-    isFromPartner: Bool, heldSince: Character?
+    origin: PartnerOrigin?, heldSince: Character?
   ) throws -> Ending {
     let title = Printable.text(summary.title)
     var reader = KeyReader()
@@ -203,14 +207,26 @@ struct RingLoop {
     var lastCheck = elapsed
     var message: String?
     var question: Question?
+    let canReply =
+      try origin.map {
+        PartnerReply.recipient(of: $0, among: PartnerStore(try ringing().store).partners) != nil
+      } ?? false
+    var reply: ReplyLine?
     while session.endingSignal == nil {
       let size = session.size
       var screen = screen(
         summary, settings, position: position, progress: hold.progress(at: elapsed),
-        message: message)
-      screen.isFromPartner = isFromPartner
+        message: reply?.shown ?? message)
+      (screen.isFromPartner, screen.canReply) = (origin != nil, canReply)
       session.show(screen.lines(columns: size.columns, rows: size.rows, context.style))
       for event in reader.read(session.read(milliseconds: 100)) {
+        if reply != nil {
+          guard let ending = reply?.handle(event) else { continue }
+          reply = nil
+          session.readText(false)
+          if case .sent(let text) = ending, let origin { message = send(text, to: origin) }
+          continue
+        }
         switch event {
         // Ctrl-C, and Ctrl-D for the end of input.
         case .escape, .key("q", .press), .key("\u{3}", .press), .key("\u{4}", .press):
@@ -220,6 +236,11 @@ struct RingLoop {
         case .key(let key, .press):
           if let last = held, last.key == key, elapsed - last.at < Hold.firstRepeat {
             held?.at = elapsed
+            continue
+          }
+          if key == "r", canReply, question == nil {
+            reply = ReplyLine()
+            session.readText(true)
             continue
           }
           guard let answer = answer(key, summary, settings, &question, &message) else { continue }
@@ -240,6 +261,21 @@ struct RingLoop {
       }
     }
     return .left(title)
+  }
+
+  /// Queues a reply. Returns the message about it.
+  private func send(_ text: String, to origin: PartnerOrigin) -> String {
+    do {
+      var later = context.present(after: opened)
+      later.isQuiet = true
+      let session = try PartnerSession(later)
+      let (name, _) = try PartnerReply.queue(text, to: origin, session)
+      // Queuing wakes the daemon, which sends it.
+      return DaemonHandle(session.store).process != nil
+        ? "The reply to \(name) is sent." : "The reply to \(name) is sent with the next sync."
+    } catch {
+      return CommandError(error).message
+    }
   }
 
   /// Returns the snoozes on offer. Longer ones than the default end before the next occurrence.

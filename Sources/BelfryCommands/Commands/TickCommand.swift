@@ -142,13 +142,13 @@ struct TickCommand: AsyncParsableCommand {
   private func print(_ report: TickReport, _ callouts: [Callout], _ output: AlarmOutput) {
     let text = NotificationText(output.times)
     for (notification, _) in report.delivered {
-      let title = Printable.text(notification.title)
+      let title = Printable.text(notification.content?.shownTitle ?? notification.title)
       switch notification {
       case .firing(let content, let firing):
         let occurrence = output.times.full(content.id.occurrence)
-        Console.line(
         let answers = [.done, .stop, .snooze, .skip].filter(firing.actions.contains)
           .map(\.rawValue).joined(separator: "|")
+        Console.line(
           "Fired: \(title), \(occurrence)\(firing.isLate ? " (late)" : ""). Answer: belfry \(answers) \(content.id.alarm.short)"
         )
       case .followUp(let content, let followUp):

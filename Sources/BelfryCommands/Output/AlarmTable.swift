@@ -205,7 +205,7 @@ struct AlarmTable: Sendable {
     let muted: Style.Color? = group == .disabled || group == .finished ? .faint : nil
     rows.append(TextColumns.Cell(summary.id.short, .faint))
     rows.append(state(status))
-    rows.append(TextColumns.Cell(Printable.text(summary.title), group == .now ? .bold : muted))
+    rows.append(TextColumns.Cell(Printable.text(summary.shownTitle), group == .now ? .bold : muted))
     rows.append(TextColumns.Cell(schedule(summary), .faint))
     rows.append(TextColumns.Cell(when(summary, status), muted))
     rows.append(badges(summary, status, group))

@@ -7,11 +7,20 @@ struct LogText {
   /// The names of the devices.
   let names: [Identifier: String]
   let times: TimeText
+  /// The titles in lists of the alarms whose title alone does not tell them apart.
+  let titles: [Identifier: String]
   private var zones: ZoneLibrary { times.zones }
 
-  init(names: [Identifier: String], times: TimeText) {
+  init(
+    names: [Identifier: String], times: TimeText, titles: [Identifier: String] = [:]
+  ) {
     self.names = names
     self.times = times
+    self.titles = titles
+  }
+
+  private func title(_ entry: LogEntry) -> String {
+    Printable.text(titles[entry.alarm] ?? entry.title)
   }
 
   /// Returns entries as one line, with the names of alarms and devices made printable.
@@ -30,7 +39,7 @@ struct LogText {
     bytes.append(": ")
     // Most lines have one entry. The lists of the others take three times as long.
     if entries.count == 1 {
-      bytes.append(Printable.text(entry.title))
+      bytes.append(title(entry))
       if let occurrence = occurrence(entry) { bytes.append(" (\(occurrence))") }
     } else {
       bytes.append(subject(entries))
@@ -79,7 +88,7 @@ struct LogText {
         guard let occurrence, !items[index].occurrences.contains(occurrence) else { continue }
         items[index].occurrences.append(occurrence)
       } else {
-        items.append((entry.alarm, Printable.text(entry.title), occurrence.map { [$0] } ?? []))
+        items.append((entry.alarm, title(entry), occurrence.map { [$0] } ?? []))
       }
     }
     return list(

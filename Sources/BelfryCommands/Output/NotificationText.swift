@@ -29,7 +29,8 @@ struct NotificationText {
   func headline(_ notification: Notification) -> String {
     switch notification {
     case .firing(let content, _), .advanceWarning(let content): content.title
-    case .followUp(let content, _): FollowUp.question(content.title)
+    case .followUp(let content, _):
+      content.partner == nil ? FollowUp.question(content.title) : "Done? \(content.shownTitle)"
     case .missedSummary(let summary):
       summary.others.isEmpty
         ? "Missed: \(summary.first.title)" : "\(summary.items.count) alarms were missed"
@@ -112,7 +113,8 @@ struct NotificationText {
     switch notification {
     case .firing(let content, let firing):
       let others = firing.actions.filter { $0 != .stop }.map(\.rawValue).joined(separator: ", ")
-      return "belfry stop \(content.id.alarm.short)   (or: \(others))"
+      let reply = content.partner == nil ? "" : ", partner reply"
+      return "belfry stop \(content.id.alarm.short)   (or: \(others)\(reply))"
     case .followUp(let content, _): return "belfry done \(content.id.alarm.short)   (or wait)"
     case .missedSummary(let summary):
       return summary.others.isEmpty

@@ -41,7 +41,7 @@ struct OccurrenceTable {
         group: days.group(of: item.occurrence.at),
         cells: [
           TextColumns.Cell(times.relative(item.occurrence.at)),
-          TextColumns.Cell(Printable.text(item.alarm.title), .bold),
+          TextColumns.Cell(Printable.text(item.alarm.shownTitle), .bold),
           TextColumns.Cell(elsewhere, .faint),
         ]
       )

@@ -44,7 +44,7 @@ enum StatsText {
     var shown = columns[...]
     func width() -> Int { shown.reduce(0) { $0 + $1.1 + 2 } }
     while let columns = style.width, shown.count > 1, width() > columns - 16 { shown.removeLast() }
-    let longest = all.map { TextWidth.of(Printable.text($0.summary.title)) }.max() ?? 0
+    let longest = all.map { TextWidth.of(Printable.text($0.summary.shownTitle)) }.max() ?? 0
     let room = max(8, (style.width ?? 100) - width() - 1)
     let titles = min(max(longest, 5), room)
     func line(_ title: String, _ cells: [String]) -> String {
@@ -61,7 +61,7 @@ enum StatsText {
         statistics.streak, statistics.count(.done), statistics.count(.missed),
         statistics.count(.skipped), statistics.count(.autoCompleted), statistics.longestStreak,
       ]
-      text += line(Printable.text(summary.title), numbers.map(String.init)) + "\n"
+      text += line(Printable.text(summary.shownTitle), numbers.map(String.init)) + "\n"
     }
     return text
   }

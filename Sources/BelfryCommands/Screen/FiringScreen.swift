@@ -13,6 +13,8 @@ struct FiringScreen {
   var position: String?
   /// True if a partner has set the alarm. Done then sends the partner a receipt.
   var isFromPartner = false
+  /// True if the user can reply to the partner on this device.
+  var canReply = false
   /// The labels of the offered snoozes, such as `[z] 9 min`; empty if snoozing is disabled.
   var snoozes = ["[z] 9 min", "[1] 1 h", "[2] 1 day", "[3] 1 week"]
   /// True if the occurrence can be skipped: a one-time alarm has no other.
@@ -76,7 +78,7 @@ struct FiringScreen {
     add(
       (slideToStop ? [] : ["[s] stop"]) + [
         isFromPartner ? "[d] ❤️ Got it" : "[d] done"
-      ] + (canSkip ? ["[k] skip"] : []), .title)
+      ] + (canReply ? ["[r] reply"] : []) + (canSkip ? ["[k] skip"] : []), .title)
     if let first = snoozes.first { add(["snooze: \(first)"] + snoozes.dropFirst(), .more) }
     add(["[q] leave it ringing"], .more)
     return lines + [Line("", .blank)]

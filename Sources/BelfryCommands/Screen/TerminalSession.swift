@@ -57,6 +57,11 @@ final class TerminalSession {
     shown = []
   }
 
+  /// Begins or ends the input of text, for which a terminal that reports keys as sequences reports characters instead.
+  func readText(_ isOn: Bool) {
+    if seesReleases { Console.write(isOn ? "\u{1B}[<u" : "\u{1B}[>11u") }
+  }
+
   /// Leaves full-screen mode and restores the terminal.
   func end() {
     guard isActive else { return }
