@@ -511,6 +511,41 @@ import Testing
     #expect(json.array.first?["standing"] as? String == "exhausted")
   }
 
+  @Test("`cascade status` names a step that was passed over, and one that could not be delivered")
+  func silentSteps() async throws {
+    let (sandbox, stores) = try await cascadeSteps(["Watch", "HomePod"])
+    let (watch, homepod) = (try #require(stores["Watch"]), try #require(stores["HomePod"]))
+    // Both steps sent a heartbeat half an hour ago. Shortly before the alarm, only the HomePod does.
+    for (store, device) in [(watch, "Watch"), (homepod, "HomePod")] {
+      _ = try await sandbox.belfry(
+        "sync", "--heartbeat-interval", "1800", now: "2026-11-23T04:30:00Z", store: store,
+        device: device)
+    }
+    for time in ["04:58:00", "05:01:30"] {
+      _ = try await sandbox.belfry(
+        "sync", "--heartbeat-interval", "240", now: "2026-11-23T\(time)Z", store: homepod,
+        device: "HomePod")
+    }
+    for hook in ["notify", "ring"] {
+      try sandbox.write("#!/bin/sh\nexit 1\n", to: sandbox.hooks + "/\(hook)", mode: 0o755)
+    }
+    let tick = try await sandbox.belfry(
+      "tick", now: "2026-11-23T05:02:00Z", store: homepod, device: "HomePod",
+      environment: ["PATH": "/nonexistent"])
+    #expect(tick.err.contains("no notification could be shown"), "\(tick)")
+    let status = try await sandbox.run(
+      Sandbox.binary, ["cascade", "status", "emea"],
+      environment: [
+        "TZ": "UTC", "BELFRY_DEVICE": "HomePod", "BELFRY_NOW": "2026-11-23T05:02:10Z",
+        "BELFRY_STORE": homepod,
+      ])
+    #expect(
+      status.out.contains("Alarm on Watch  passed over, as the device is offline"),
+      "\(status.out)\(status.err)")
+    #expect(
+      status.out.contains("Alarm on HomePod  could not be delivered at 5:02"), "\(status.out)")
+  }
+
   @Test("Forged heartbeats at a remote have no effect")
   func forgedHeartbeats() async throws {
     let (sandbox, stores) = try await cascadeSteps(["Watch"])
@@ -642,6 +677,38 @@ import Testing
     #expect(try await calls(sandbox, until: 1).count == 1)
   }
 
+  @Test(
+    "A tick starts a call once, only on a device that can call, and not for a missed occurrence")
+  func startedCalls() async throws {
+    let (sandbox, stores) = try await cascadeDevices(["server"])
+    _ = try await cascade(sandbox, "add", "emea", "phone", "5551234567")
+    try installCallHook(
+      sandbox, ending: "until [ -e '\(sandbox.root)/hung-up' ]; do sleep 0.1; done; echo answered")
+    let server = try #require(stores["server"])
+    try await sync(sandbox, [sandbox.store, server])
+    _ = try await sandbox.belfry(
+      "calls", "hook", now: CascadeCommandTests.now, store: server, device: "server")
+    try await sync(sandbox, [server, sandbox.store])
+    func started(_ store: String, _ device: String, at time: String) async throws -> Bool {
+      let tick = try await sandbox.belfry(
+        "tick", now: "2026-11-23T\(time)Z", store: store, device: device)
+      #expect(tick.status == 0, "\(tick.err)")
+      return tick.out.contains("Started: Call (555) 123-4567")
+    }
+    #expect(try await !started(sandbox.store, "laptop", at: "05:02:00"))
+    #expect(try await started(server, "server", at: "05:02:00"))
+    #expect(try await calls(sandbox, until: 1).count == 1)
+    #expect(try await !started(server, "server", at: "05:03:00"))
+    try sandbox.write("", to: sandbox.root + "/hung-up")
+    #expect(try await sandbox.waitForHelpers())
+    #expect(try await !started(server, "server", at: "05:04:00"))
+    // The laptop, which rang, learns to call only after the occurrence is over.
+    _ = try await sandbox.belfry("calls", "hook", now: "2026-11-23T08:00:00Z")
+    let late = try await sandbox.belfry("tick", now: "2026-11-23T08:00:00Z")
+    #expect(late.out.contains("Missed: EMEA Standup"), "\(late.out)")
+    #expect(!late.out.contains("Started:"), "\(late.out)")
+  }
+
   @Test("Only one of two devices that can call places the call")
   func election() async throws {
     let (sandbox, stores) = try await cascadeDevices(["Watch", "HomePod"])
@@ -677,38 +744,6 @@ import Testing
     }
     #expect(names == ["1", "1-answered"], "\(refs.out)")
   }
-  @Test(
-    "A tick starts a call once, only on a device that can call, and not for a missed occurrence")
-  func startedCalls() async throws {
-    let (sandbox, stores) = try await cascadeDevices(["server"])
-    _ = try await cascade(sandbox, "add", "emea", "phone", "5551234567")
-    try installCallHook(
-      sandbox, ending: "until [ -e '\(sandbox.root)/hung-up' ]; do sleep 0.1; done; echo answered")
-    let server = try #require(stores["server"])
-    try await sync(sandbox, [sandbox.store, server])
-    _ = try await sandbox.belfry(
-      "calls", "hook", now: CascadeCommandTests.now, store: server, device: "server")
-    try await sync(sandbox, [server, sandbox.store])
-    func started(_ store: String, _ device: String, at time: String) async throws -> Bool {
-      let tick = try await sandbox.belfry(
-        "tick", now: "2026-11-23T\(time)Z", store: store, device: device)
-      #expect(tick.status == 0, "\(tick.err)")
-      return tick.out.contains("Started: Call (555) 123-4567")
-    }
-    #expect(try await !started(sandbox.store, "laptop", at: "05:02:00"))
-    #expect(try await started(server, "server", at: "05:02:00"))
-    #expect(try await calls(sandbox, until: 1).count == 1)
-    #expect(try await !started(server, "server", at: "05:03:00"))
-    try sandbox.write("", to: sandbox.root + "/hung-up")
-    #expect(try await sandbox.waitForHelpers())
-    #expect(try await !started(server, "server", at: "05:04:00"))
-    // The laptop, which rang, learns to call only after the occurrence is over.
-    _ = try await sandbox.belfry("calls", "hook", now: "2026-11-23T08:00:00Z")
-    let late = try await sandbox.belfry("tick", now: "2026-11-23T08:00:00Z")
-    #expect(late.out.contains("Missed: EMEA Standup"), "\(late.out)")
-    #expect(!late.out.contains("Started:"), "\(late.out)")
-  }
-
 
   private func alarm(_ sandbox: Sandbox) throws -> String {
     let file = try sandbox.alarmFile()

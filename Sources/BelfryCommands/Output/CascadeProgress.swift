@@ -35,16 +35,24 @@ struct CascadeProgress {
       .filter { $0.occurrence == current }
     let presence = store.devices.presence
     let present = devices.map { device in device.map { presence.standIns[$0] ?? $0 } }
-    reports = CascadeProgress.reports(
+    var reports = CascadeProgress.reports(
       present, [nil] + plan.targets, cascadeRun, entries.sorted { $0.at < $1.at })
+    let own = store.ledger.read()[
+      .occurrence(OccurrenceID(alarm: alarm.id, occurrence: current), .firing)]
+    for step in present.indices where present[step] == store.device && own?.state == .undelivered {
+      reports[step]?.isUndelivered = true
+    }
+    self.reports = reports
     let heartbeats = store.deviceHeartbeats
-    let reporting = Set(reports.keys)
+    let (reporting, run) = (Set(reports.keys), cascadeRun)
     silent = Set(
       present.indices.filter { step in
         guard let device = present[step], device != store.device, !reporting.contains(step) else {
           return false
         }
-        return !heartbeats.isAlive(device, at: store.context.now)
+        // The run judges devices by the more frequent heartbeats while a cascade is in progress.
+        return run.passedOver.contains(step)
+          || !heartbeats.isAlive(device, at: store.context.now)
       })
   }
 
@@ -56,6 +64,8 @@ struct CascadeProgress {
     let at: Instant
     /// The outcome of a call or message; nil for a device that rang.
     let call: LogPayload.Call?
+    /// True if every channel of the device failed. Only the device itself knows that.
+    var isUndelivered = false
   }
 
   /// Returns the latest log entry about each step.
@@ -87,13 +97,20 @@ struct CascadeProgress {
   private func mark(_ turn: CascadeRun.Turn, _ style: Style, _ times: TimeText) -> String {
     if let report = reports[turn.step] {
       let time = times.time(zone.civil(at: report.at).time, isPadded: false)
-      guard let call = report.call else { return style.paint("rang at \(time)", .faint) }
+      guard let call = report.call else {
+        return report.isUndelivered
+          ? style.paint("could not be delivered at \(time)", .red)
+          : style.paint("rang at \(time)", .faint)
+      }
       let attempt = call.attempt > 1 ? ", call \(call.attempt)" : ""
       let reason = Printable.text(call.outcome.reason ?? "answered")
       return style.paint(
         "\(reason) at \(time)\(attempt)", call.outcome == .answered ? .green : .yellow)
     }
     if turn.at > now { return "upcoming" }
+    if silent.contains(turn.step), cascadeRun.passedOver.contains(turn.step) {
+      return style.paint("passed over, as the device is offline", .yellow)
+    }
     return silent.contains(turn.step)
       ? style.paint("due, but the device is offline", .yellow)
       : style.paint("started", .faint)
@@ -144,7 +161,8 @@ struct CascadeProgress {
           report: reports[turn.step].map { report in
             .init(
               at: zones.text(report.at), attempt: report.call?.attempt,
-              outcome: report.call.map { $0.outcome.reason ?? "answered" } ?? "rang")
+              outcome: report.call.map { $0.outcome.reason ?? "answered" }
+                ?? (report.isUndelivered ? "undelivered" : "rang"))
           })
       })
   }

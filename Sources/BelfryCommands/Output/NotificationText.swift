@@ -32,12 +32,21 @@ struct NotificationText {
     case .followUp(let content, _):
       content.partner == nil ? FollowUp.question(content.title) : "Done? \(content.shownTitle)"
     case .missedSummary(let summary):
-      summary.others.isEmpty
-        ? "Missed: \(summary.first.title)" : "\(summary.items.count) alarms were missed"
+      NotificationText.headline(summary)
     case .batteryWarning(_, let warning, _): warning.headline
     case .message(let message): message.headline
     case .rehearsal(let content, _): "Test: \(content.title)"
     }
+  }
+
+  /// Returns the first line of a missed summary. One alarm can have several missed occurrences.
+  private static func headline(_ summary: Notification.MissedSummary) -> String {
+    let alarms = Set(summary.items.map(\.id.alarm)).count
+    let count = summary.items.count
+    if alarms == 1 {
+      return "Missed\(count == 1 ? "" : " \(count) times"): \(summary.first.title)"
+    }
+    return "\(alarms) alarms were missed" + (count > alarms ? ", \(count) times in all" : "")
   }
 
   /// The maximum number of occurrences in a missed summary.
@@ -63,6 +72,7 @@ struct NotificationText {
       let more = others == 0 ? "" : ", and \(others) more"
       return
         "\(warning.action)\n\(warning.title): \(content.title), \(time(of: content))\(more)."
+        + (warning.note.map { " \($0)" } ?? "")
     case .missedSummary(let summary): return body(summary)
     }
   }
@@ -73,7 +83,6 @@ struct NotificationText {
         + (MissedText.text(summary.first.payload, times).map {
           "\n\($0.prefix(1).uppercased() + $0.dropFirst())."
         } ?? "")
-        + (warning.note.map { " \($0)" } ?? "")
     }
     let lines = summary.items.prefix(NotificationText.maxMissedLines).map { item in
       "\(item.title), \(times.full(item.id.occurrence))"

@@ -51,6 +51,8 @@ public struct CascadeRun: Hashable, Sendable {
   public let ended: Instant?
   /// The end of the latest snooze; nil if there was none.
   public let pausedUntil: Instant?
+  /// The steps whose devices are known to be offline, so that the next step rings in their place.
+  public let passedOver: Set<Int>
 
   /// Computes the run of an occurrence.
   ///
@@ -102,6 +104,7 @@ public struct CascadeRun: Hashable, Sendable {
     self.due = due
     self.ended = ended
     pausedUntil = paused
+    passedOver = unreachable
     if let ended {
       self.turns = turns.filter { $0.at < ended }
       exhausted = nil
