@@ -190,7 +190,8 @@ final class StoreWriter {
       repository.forgetOldIndex()
       store.alarmIndexCache.update(files: files, blobs: blobs, written: written)
     }
-    store.checkpoint.runIfLarge(objects: objects.reduce(0) { $0 + $1.bytes.count })
+    store.checkpoint.runIfLarge(
+      repository, objects: objects.reduce(0) { $0 + $1.bytes.count })
     store.local.pokeDaemon()
     // An error is ignored: the next command then compares the settings with the branch once more.
     if written[SettingsFile.path] != nil { try? store.settleSettings() }

@@ -166,15 +166,16 @@ public enum DurableFile {
   /// - Parameters:
   ///   - path: The file.
   ///   - temporary: The temporary file, which is overwritten. If it is on another file system, as when `.git` is on
-  ///     another disk, the temporary file is created next to `path` instead.
+  ///     another disk, `fallback` is used instead.
+  ///   - fallback: The temporary file on the file system of `path`; nil for one with its own name next to `path`.
   ///   - mode: The permissions of the new file.
   ///   - syncing: False if the content need not be durable when the call returns.
   ///   - makingFolder: True to create the file's folder if it is missing.
   /// - Returns: The new file's status.
   @discardableResult
   public static func write(
-    _ bytes: [UInt8], to path: String, temporary: String, mode: mode_t = 0o644,
-    syncing: Bool = true, makingFolder: Bool = false
+    _ bytes: [UInt8], to path: String, temporary: String, fallback: String? = nil,
+    mode: mode_t = 0o644, syncing: Bool = true, makingFolder: Bool = false
   ) throws(FileError) -> stat {
     _ = unlink(temporary)
     let file = try Descriptor(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: mode)
@@ -184,11 +185,12 @@ public enum DurableFile {
       if syncing, fsync(file.number) != 0 { throw FileError("sync", temporary) }
       do throws(FileError) {
         try move(temporary, to: path, makingFolder: makingFolder)
-      } catch  where error.number == EXDEV && temporary != neighbor(of: path) {
+      } catch  where error.number == EXDEV && temporary != fallback {
         // The folder exists by now, as the system reports a missing one first.
         _ = unlink(temporary)
+        let other = fallback ?? neighbor(of: path)
         return try write(
-          bytes, to: path, temporary: neighbor(of: path), mode: mode, syncing: syncing,
+          bytes, to: path, temporary: other, fallback: other, mode: mode, syncing: syncing,
           makingFolder: makingFolder)
       }
       // After the rename, which changes the change time.
@@ -218,10 +220,15 @@ public enum DurableFile {
     guard rename(temporary, path) == 0 else { throw FileError("write", path) }
   }
 
-  /// Returns the path of a temporary file in the folder of a file.
+  /// Returns the path of a temporary file in the folder of a file, which no other writer uses.
   private static func neighbor(of path: String) -> String {
-    "\(parent(of: path))/.new-\(path.split(separator: "/").last ?? "")"
+    "\(parent(of: path))/.new-\(path.split(separator: "/").last ?? "")-\(uniqueSuffix)"
   }
+
+  /// A text for the name of a temporary file that several processes may write at the same time.
+  ///
+  /// A process number would not do: processes in different containers can have the same one.
+  static var uniqueSuffix: String { String(UInt64.random(in: 0 ... .max), radix: 36) }
 
   /// Links a file to a second name, so that it can be restored after a replacement. Copies it if the file system
   /// doesn't support links.

@@ -31,8 +31,10 @@ struct LooseObjects: Sendable {
 
   /// The repository's `objects` folder.
   let folder: String
-  /// The path of a new file before its rename, on the same file system.
-  let temporary: String
+  /// The folder of new files before their rename, mostly on the same file system.
+  let scratch: String
+  /// The beginning of the names of these files. The rest differs for each file, because several processes can write.
+  static let temporaryName = "new-object"
   /// The objects that are not written yet.
   let held = HeldObjects()
 
@@ -136,27 +138,41 @@ struct LooseObjects: Sendable {
 
   /// Writes an object without syncing it, and replaces a damaged file of the same id.
   ///
-  /// - Returns: The object's id, and the file that the caller must sync.
-  func write(_ kind: Kind, _ bytes: [UInt8]) throws -> (id: ObjectID, file: String) {
+  /// - Returns: The object's id, the file that the caller must sync, and false if an intact file existed.
+  func write(
+    _ kind: Kind, _ bytes: [UInt8]
+  ) throws -> (id: ObjectID, file: String, isNew: Bool) {
     let id = LooseObjects.name(kind, bytes)
     let file = path(id)
     do {
       // A failed write may have left the file unsynced, so it is returned for syncing again.
-      if try read(id, limit: bytes.count)?.bytes == bytes { return (id, file) }
+      if try read(id, limit: bytes.count)?.bytes == bytes { return (id, file, false) }
     } catch is Damage {
       // The rename replaces it.
     } catch let error as FileError where error.number == EFBIG {
       // The file is larger than the object can be, so it is damaged.
     }
     try write(EncodedObject(id: id, bytes: try LooseObjects.deflated(kind, bytes)))
-    return (id, file)
+    return (id, file, true)
   }
 
   /// Writes the file of an object without syncing it.
   private func write(_ object: EncodedObject) throws(FileError) {
+    let (path, suffix) = (path(object.id), DurableFile.uniqueSuffix)
+    // git removes and ignores files of the second name, which is its own for new objects.
     try DurableFile.write(
-      object.bytes, to: path(object.id), temporary: temporary, mode: 0o444, syncing: false,
-      makingFolder: true)
+      object.bytes, to: path, temporary: "\(scratch)/\(LooseObjects.temporaryName)-\(suffix)",
+      fallback: "\(DurableFile.parent(of: path))/tmp_obj_\(suffix)", mode: 0o444,
+      syncing: false, makingFolder: true)
+  }
+
+  /// Removes the temporary files of processes that died.
+  ///
+  /// - Precondition: The caller holds the lock that all writers of objects in `scratch` take.
+  func removeTemporaryFiles() {
+    for name in DurableFile.names(in: scratch) where name.hasPrefix(LooseObjects.temporaryName) {
+      _ = unlink("\(scratch)/\(name)")
+    }
   }
 
   /// Keeps objects in memory for reads. Those that are damaged are left out.
@@ -171,9 +187,11 @@ struct LooseObjects: Sendable {
     }
   }
 
-  /// Writes the file of an object without syncing it, unless an intact one exists.
-  func restore(_ object: EncodedObject) throws {
-    if !isIntact(object.id) { try write(object) }
+  /// Writes the file of an object without syncing it, unless an intact one exists. Returns true if it was written.
+  func restore(_ object: EncodedObject) throws -> Bool {
+    if isIntact(object.id) { return false }
+    try write(object)
+    return true
   }
 
   /// Returns true if an object has a file that is not damaged.

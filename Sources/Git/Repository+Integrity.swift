@@ -52,6 +52,16 @@ extension Repository {
     return isWhole(tree: tree)
   }
 
+  /// Returns true if a commit's trees can be read, and all files that differ from another commit.
+  ///
+  /// - Parameter known: The other commit; nil for none.
+  public func isWhole(_ commit: ObjectID, besides known: ObjectID?) -> Bool {
+    guard let tree = try? self.commit(commit).tree else { return false }
+    let other = known.flatMap { try? self.commit($0).tree }
+    if known != nil, other == nil { return false }
+    return isReadable(tree, besides: other)
+  }
+
   private func isWhole(tree: ObjectID) -> Bool {
     guard let entries = try? self.tree(tree).entries() else { return false }
     return entries.allSatisfy { entry in
@@ -73,10 +83,18 @@ extension Repository {
     return false
   }
 
-  /// Removes a loose object that was written here and that nothing references.
+  /// Removes a loose object that this value has created and that nothing references. An object that existed before
+  /// stays, because its writer may need it.
+  ///
+  /// - Precondition: The content is unique, and the caller holds the lock that all writers of objects take.
   public func discard(_ id: ObjectID) {
-    _ = unlink(loose.path(id))
+    if created.withLock({ $0.remove(id) }) != nil { _ = unlink(loose.path(id)) }
   }
+
+  /// Removes the temporary files of objects that dead processes have left.
+  ///
+  /// - Precondition: The caller holds the lock that all writers of objects take.
+  public func removeTemporaryObjects() { loose.removeTemporaryFiles() }
 
   /// Makes all written objects durable.
   public func flush() throws { try unsynced.flush() }

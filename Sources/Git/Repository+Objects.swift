@@ -159,11 +159,16 @@ extension Repository {
   private static let maxTree = 64 << 20
 
   /// Writes an object unless a pack contains it. It becomes durable when a reference moves.
+  ///
+  /// - Precondition: In a store, the caller holds the store's lock, like every writer of objects.
   private func write(_ bytes: [UInt8], _ kind: LooseObjects.Kind) throws -> ObjectID {
     let id = LooseObjects.name(kind, bytes)
+    // libgit2 finds a loose object first, even if it is damaged.
     if try isPacked(id) { return id }
     if loose.held.insert(id, LooseObjects.Object(kind: kind, bytes: bytes)) { return id }
-    unsynced.insert(try loose.write(kind, bytes).file)
+    let written = try loose.write(kind, bytes)
+    unsynced.insert(written.file)
+    if written.isNew { created.withLock { _ = $0.insert(id) } }
     return id
   }
 
@@ -186,10 +191,19 @@ extension Repository {
   public func heldObjects() throws -> [EncodedObject] { try loose.held.encoded() }
 
   /// Writes an object's file unless an intact one exists. It is not durable: the caller keeps the object elsewhere.
-  public func restore(_ object: EncodedObject) throws { try loose.restore(object) }
+  ///
+  /// - Parameters:
+  ///   - object: The object.
+  ///   - acceptsPacks: True if an object in a pack needs no file. After a power failure, packs can be damaged.
+  /// - Returns: True if the file was written.
+  @discardableResult
+  public func restore(_ object: EncodedObject, acceptsPacks: Bool = false) throws -> Bool {
+    if acceptsPacks, try isPacked(object.id) { return false }
+    return try loose.restore(object)
+  }
 
-  private func isPacked(_ id: ObjectID) throws(GitError) -> Bool {
-    // libgit2 finds a loose object first, even if it is damaged.
+  /// Returns true if a pack contains an object that has no file.
+  func isPacked(_ id: ObjectID) throws(GitError) -> Bool {
     if access(loose.path(id), F_OK) == 0 { return false }
     return try with { repository throws(GitError) in
       var database: OpaquePointer?

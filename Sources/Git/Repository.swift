@@ -28,6 +28,8 @@ public final class Repository: Sendable {
   /// The folder with the files, or the repository itself if it is bare, without a trailing slash.
   public let workTree: String
   let loose: LooseObjects
+  /// The objects whose files were created here, and that `discard` may remove.
+  let created = Mutex<Set<ObjectID>>([])
   /// The files that must be durable before a reference moves.
   let unsynced = Unsynced()
   /// The inode of the index after the last splice; nil if there was none, or if libgit2 rebuilt the index.
@@ -41,8 +43,7 @@ public final class Repository: Sendable {
     self.gitDirectory = gitDirectory
     self.commonDirectory = commonDirectory
     self.scratch = scratch ?? String(gitDirectory.dropLast())
-    loose = LooseObjects(
-      folder: commonDirectory + "objects", temporary: "\(self.scratch)/new-object")
+    loose = LooseObjects(folder: commonDirectory + "objects", scratch: self.scratch)
     handle = Mutex(Handle(pointer: pointer))
   }
 

@@ -59,11 +59,17 @@ extension Repository {
 
   /// Writes a tree's file unless an intact one exists. It is not durable.
   ///
+  /// - Parameters:
+  ///   - edit: The tree.
+  ///   - acceptsPacks: True if a tree in a pack needs no file.
+  /// - Returns: True if the file was written.
   /// - Throws: `GitError` if the earlier tree is missing or damaged.
-  public func restore(_ edit: TreeEdit) throws {
-    if loose.isIntact(edit.id) { return }
+  @discardableResult
+  public func restore(_ edit: TreeEdit, acceptsPacks: Bool = false) throws -> Bool {
+    if loose.isIntact(edit.id) { return false }
+    if acceptsPacks, try isPacked(edit.id) { return false }
     let tree = try edit.applied(to: try tree(edit.base))
-    try restore(
+    return try restore(
       EncodedObject(id: edit.id, bytes: try LooseObjects.deflated(.tree, tree.bytes)))
   }
 }

@@ -211,9 +211,12 @@ import Testing
     let log = fixture.store.local.log
     let count = try #require(try log.state()).count
     #expect(count > 1)
-    try await untilEmpty(fixture) { fixture.store.checkpoint.runIfLarge(objects: 1 << 30) }
+    let repository = try fixture.store.repository()
+    try await untilEmpty(fixture) {
+      fixture.store.checkpoint.runIfLarge(repository, objects: 1 << 30)
+    }
     try fixture.store.commit(fixture.change("Rye"))
-    fixture.store.checkpoint.runIfLarge(objects: 128 << 20)
+    fixture.store.checkpoint.runIfLarge(repository, objects: 128 << 20)
     #expect(try #require(try log.state()).count == 1)
   }
 

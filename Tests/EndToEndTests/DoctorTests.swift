@@ -67,6 +67,8 @@ import Testing
     ("rm -r log settings.json devices", "gone from the work tree"),
     ("rm -r log; echo hi > log", "gone from the work tree"),
     ("rm -r alarms; echo hi > alarms", "is not valid: it cannot be read: Not a directory"),
+    ("j=.git/belfry/journal; mv $j $j.away; ln -s journal.away $j", "it is a link"),
+    ("j=.git/belfry/journal; rm $j; mkdir $j", "it is a folder"),
     ("mv .git/objects /tmp/$$; mv .git/refs /tmp/$$/r", "cannot be used"),
     (
       "git gc -q; chmod u+w .git/objects/pack/*; truncate -s 200 .git/objects/pack/*.pack", "broken"

@@ -150,6 +150,10 @@ enum DoctorText {
           : "To rename it: belfry git -- branch -m \(Repository.defaultBranch)")
     case .interruptedWrite:
       return note("store", "A write was interrupted. The next write completes it.")
+    case .journalUnusable(let path, let reason):
+      return problem(
+        "store", "\(path) cannot be used: \(reason). Alarms ring, but nothing can be written.",
+        repair)
     case .foreign(let path, let user):
       return problem(
         "store", "\(path) belongs to another user (uid \(user)).",
@@ -274,10 +278,12 @@ enum DoctorText {
         switch source {
         case .workTree: "the work tree"
         case .index: "git's index"
+        case .journal: "the journal"
         case .remote(let name): "the remote \(name)"
         }
       message = "Restored the object \(id.short) from \(origin)."
     case .index: message = "Rebuilt git's index."
+    case .journal(let path): message = "Made \(path) usable again."
     case .quarantined(let path, let place): message = "Moved \(path) to \(place)."
     case .restored(let paths): message = "\(list(paths)) restored."
     case .committed(let paths): message = "\(list(paths)) committed."

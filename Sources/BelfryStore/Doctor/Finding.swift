@@ -36,6 +36,8 @@ public enum Finding: Sendable {
   case otherBranch(String, hasMain: Bool)
   /// A write was interrupted. The next write completes it.
   case interruptedWrite
+  /// The journal of the latest writes cannot be used, so nothing can be written. The reason is a clause about it.
+  case journalUnusable(path: String, reason: String)
   /// A file or folder of the store belongs to another user.
   case foreign(path: String, user: UInt32)
   /// A file or folder of the store cannot be read.

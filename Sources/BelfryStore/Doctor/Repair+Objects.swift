@@ -35,6 +35,15 @@ extension Repair {
     }
   }
 
+  /// Restores the objects of the writes since the last checkpoint from the journal.
+  func restoreRecentObjects(_ repository: Repository) throws {
+    for entry in try store.local.recentWrites() {
+      for id in try entry.restoreObjects(in: repository, acceptsPacks: true) {
+        report(.object(id, source: .journal))
+      }
+    }
+  }
+
   /// Restores missing objects from the work tree, the index and the remotes.
   ///
   /// Repeats until nothing new is restored, because a restored object may reference further missing objects.

@@ -5,11 +5,12 @@ import Glibc
 /// A repair of a store, under its lock, in this order:
 ///
 /// ```
-/// configuration → HEAD → packed references → locks → damaged objects and packs → missing objects → branch → reflogs
-/// → index → records → log
+/// configuration → HEAD → packed references → locks → journal → damaged objects and packs → objects from the journal
+/// → missing objects → branch → reflogs → index → records → log
 /// ```
 ///
-/// The records and the log are repaired by the steps of a reconciliation (see `ReconcileStage`). Each step relies on the steps before it. Files that cannot be repaired are moved to a quarantine.
+/// The records and the log are repaired by the steps of a reconciliation (see `ReconcileStage`). Each step relies on the
+/// steps before it. Files that cannot be repaired are moved to a quarantine.
 public struct Repair: Sendable {
   let store: Store
   let report: @Sendable (RepairedItem) -> Void
@@ -45,6 +46,7 @@ public struct Repair: Sendable {
     if repository.removeCollectionLock() {
       report(.lock(path: repository.commonDirectory + "gc.pid"))
     }
+    try repairJournal(quarantine)
     for damaged in repository.damagedLooseObjects() {
       let name = damaged.path.split(separator: "/").suffix(2).joined()
       report(
@@ -52,6 +54,7 @@ public struct Repair: Sendable {
           path: damaged.path, to: try quarantine.take(damaged.path, as: "objects/\(name)")))
     }
     try await salvagePacks(repository, quarantine)
+    try restoreRecentObjects(repository)
     try await restoreObjects(repository)
     var isMoved = false
     if Reference.broken(branch, of: repository) != nil {

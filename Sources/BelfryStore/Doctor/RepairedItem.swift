@@ -13,6 +13,8 @@ public enum RepairedItem: Sendable {
   case object(ObjectID, source: Source)
   /// git's index was rebuilt.
   case index
+  /// The journal can be read and written again.
+  case journal(path: String)
   /// A file was moved to the quarantine.
   case quarantined(path: String, to: String)
   /// Records that were missing from the work tree or the branch were restored.
@@ -32,6 +34,8 @@ public enum RepairedItem: Sendable {
     case workTree
     /// git's index.
     case index
+    /// The journal of the latest writes.
+    case journal
     /// The remote with the given name.
     case remote(String)
   }

@@ -40,7 +40,11 @@ public struct RepositoryExamination: Sendable {
     let branch = head ?? "refs/heads/\(present ?? Repository.defaultBranch)"
     findings += try checkout(repository, head: head, present: present)
     findings += locks(repository, of: branch)
-    if try !store.local.interruptedWrites().isEmpty { findings.append(.interruptedWrite) }
+    if let reason = store.local.journalProblem {
+      findings.append(.journalUnusable(path: store.local.journal, reason: reason))
+    } else if try !store.local.interruptedWrites().isEmpty {
+      findings.append(.interruptedWrite)
+    }
     findings += repository.damagedLooseObjects().map { .damagedObject($0) }
     let reference = Reference.broken(branch, of: repository)
     if let reference { findings.append(reference) }

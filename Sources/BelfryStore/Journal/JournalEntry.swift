@@ -33,10 +33,28 @@ struct JournalEntry: Hashable {
 }
 
 extension JournalEntry {
-  /// Writes the objects that the repository lacks. They are not durable.
-  func restoreObjects(in repository: Repository) throws {
-    for object in objects { try repository.restore(object) }
-    for tree in trees { try repository.restore(tree) }
+  /// Writes the objects that the repository lacks, or that are damaged there. They are not durable.
+  ///
+  /// A tree whose earlier version is missing is left out: no journal can bring it back.
+  ///
+  /// - Parameters:
+  ///   - repository: The repository.
+  ///   - acceptsPacks: True if objects in packs need no files. After a power failure, packs can be damaged.
+  /// - Returns: The objects that were written.
+  @discardableResult
+  func restoreObjects(
+    in repository: Repository, acceptsPacks: Bool = false
+  ) throws -> [ObjectID] {
+    var restored: [ObjectID] = []
+    for object in objects where try repository.restore(object, acceptsPacks: acceptsPacks) {
+      restored.append(object.id)
+    }
+    for tree in trees {
+      do {
+        if try repository.restore(tree, acceptsPacks: acceptsPacks) { restored.append(tree.id) }
+      } catch is GitError {}
+    }
+    return restored
   }
 }
 

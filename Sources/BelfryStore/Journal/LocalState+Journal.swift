@@ -60,6 +60,12 @@ extension LocalState {
       refused: refused, start: isAfterFailure ? state.commit : nil)
   }
 
+  /// Returns all writes in the journal, which hold every object that was written since the last checkpoint.
+  func recentWrites() throws -> [JournalEntry] {
+    let found = try log.entries()
+    return (found.applied + found.pending).compactMap { JournalEntry($0) }
+  }
+
   /// True during a write, and if a write may be missing in the store.
   var hasJournal: Bool {
     guard let state = (try? log.state()) ?? nil else { return journalSize > 0 }
@@ -72,7 +78,23 @@ extension LocalState {
   }
 
   private func hasLostPower(_ state: WriteAheadLog.State) -> Bool {
-    state.session != session
+    // A copy may have been made during a write, with a journal that is newer than the other files.
+    state.session != session || isCopied
+  }
+
+  /// The reason that the journal cannot be used, as a clause about it: `it is a link`; nil if it can, or if there is none.
+  var journalProblem: String? {
+    var status = stat()
+    guard lstat(journal, &status) == 0 else { return nil }
+    switch status.st_mode & S_IFMT {
+    case S_IFREG:
+      // Version 0.1 made the file of a refused write read-only.
+      if access(journal, R_OK) == 0, ((try? log.state()) ?? nil) == nil { return nil }
+      return access(journal, R_OK | W_OK) == 0 ? nil : String(cString: strerror(errno))
+    case S_IFLNK: return "it is a link"
+    case S_IFDIR: return "it is a folder"
+    default: return "it is not a file"
+    }
   }
 
   private var journalSize: Int {

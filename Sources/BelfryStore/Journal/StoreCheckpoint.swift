@@ -1,7 +1,9 @@
 import Git
 import Glibc
 
-/// The flush of everything that was written to a store, after which the journal is emptied.
+/// The check and the flush of everything that was written to a store, after which the journal is emptied.
+///
+/// As long as the journal has a write, its objects can be rebuilt from there, whatever has damaged them.
 struct StoreCheckpoint: StorePart {
   let store: Store
 
@@ -26,11 +28,22 @@ struct StoreCheckpoint: StorePart {
     }
   }
 
-  /// Flushes the store and empties the journal. The caller holds the store's lock, and no write is interrupted.
-  func run() throws(FileError) {
+  /// Verifies the objects of the journal, flushes the store and empties the journal. The caller holds the store's lock,
+  /// and no write is interrupted.
+  ///
+  /// - Parameter repository: The store's repository; nil to open it.
+  /// - Complexity: Reads every object of the journal.
+  func run(_ repository: Repository? = nil) throws {
     guard let state = try local.log.state(), state.isApplied,
       case let session = local.session, !state.isEmpty || state.session != session
     else { return }
+    if !state.isEmpty {
+      let repository = try repository ?? store.repository()
+      for entry in try local.recentWrites() {
+        try entry.restoreObjects(in: repository, acceptsPacks: true)
+      }
+      repository.removeTemporaryObjects()
+    }
     let head = local.readHead()
     let backup = local.ledgerBackup.path
     let isKept = (try? DurableFile.keep(local.ledger.path, as: backup + ".new")) ?? false
@@ -42,13 +55,15 @@ struct StoreCheckpoint: StorePart {
 
   /// Makes a checkpoint at the end of a write if the journal is large. An error is ignored: the journal then grows.
   ///
-  /// - Parameter objects: The size of the objects of the last entry. Those of earlier entries are about as large, because
-  ///   most of it is the folder of alarms.
-  func runIfLarge(objects: Int) {
+  /// - Parameters:
+  ///   - repository: The store's repository.
+  ///   - objects: The size of the objects of the last entry. Those of earlier entries are about as large, because most
+  ///     of it is the folder of alarms.
+  func runIfLarge(_ repository: Repository, objects: Int) {
     guard let state = (try? local.log.state()) ?? nil,
       state.size > StoreCheckpoint.maxJournal || state.count * objects > StoreCheckpoint.maxObjects
     else { return }
-    try? run()
+    try? run(repository)
   }
 
   /// Makes a checkpoint if nothing else is being done: no other process writes, and no write is interrupted.

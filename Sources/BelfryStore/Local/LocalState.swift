@@ -93,6 +93,14 @@ struct LocalState: Sendable {
     try DurableFile.write(json.document, to: device, temporary: temporary("device"))
   }
 
+  /// True if this folder is a copy that has no identity yet.
+  var isCopied: Bool {
+    guard let file = (try? DurableFile.read(device, limit: 4096)) ?? nil,
+      let folder = (try? JSON(parsing: file.bytes))?["folder"]?.integer
+    else { return false }
+    return folder != folderNumber
+  }
+
   /// The folder's inode. A copied folder gets another inode, a moved one keeps it.
   private var folderNumber: Int64? {
     var status = stat()

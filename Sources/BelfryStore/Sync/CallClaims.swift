@@ -6,10 +6,10 @@ import Git
 ///
 /// An attempt claims `refs/belfry/calls/<key>/<term>`. Its outcome is `<term>-answered` or `<term>-failed`.
 public struct CallClaims: Sendable {
+  private let store: Store
   private let repository: Repository
   private let transport: GitTransport
   private let folder: String
-  private let device: Identifier
 
   /// Returns the claimed attempts at the remote, each with its outcome; nil if it has none yet.
   public func read() async throws -> [Int: CallElection.Claim.Outcome?] {
@@ -40,22 +40,20 @@ public struct CallClaims: Sendable {
     _ = try await transport.create(commit("Called: \(outcome.rawValue)", now), as: name)
   }
 
-  /// Writes a commit that only this device has. For a shared one git would report that the reference is up to date.
+  /// Writes a commit that only this attempt has.
   private func commit(_ subject: String, _ now: Instant) throws -> ObjectID {
-    try repository.writeCommit(
-      tree: repository.writeTree(TreeData()), parents: [],
-      signature: Repository.Signature(
-        name: "Belfry", email: "belfry@localhost", time: now.seconds),
-      message: CommitMessage(subject, device: device).text)
+    var context = store.context
+    context.now = now
+    return try store.locked { try repository.writeMarker(subject, of: store.device, context) }
   }
 
   fileprivate init(
-    _ repository: Repository, _ transport: GitTransport, folder: String, device: Identifier
+    _ store: Store, _ repository: Repository, _ transport: GitTransport, folder: String
   ) {
+    self.store = store
     self.repository = repository
     self.transport = transport
     self.folder = folder
-    self.device = device
   }
 }
 
@@ -72,7 +70,7 @@ extension Store {
     // A hash keeps names that people chose out of the reference's name.
     let key = Repository.blobID(Array(call.text.utf8))
     return CallClaims(
-      repository, try GitTransport(repository, remote, context: context),
-      folder: "refs/belfry/calls/\(key)/", device: device)
+      self, repository, try GitTransport(repository, remote, context: context),
+      folder: "refs/belfry/calls/\(key)/")
   }
 }

@@ -105,15 +105,14 @@ extension StoreSync {
   private func pushHeartbeat(
     _ repository: Repository, _ transports: [any RemoteTransport], _ head: String?, every: Int64
   ) async -> Bool {
+    // Without the lock, another process would write objects at the same time. The next sync tries again.
     guard
-      let commit = try? repository.writeCommit(
-        tree: repository.writeTree(TreeData()), parents: [],
-        signature: Repository.Signature(
-          name: "Belfry", email: "belfry@localhost", time: context.now.seconds),
-        message: CommitMessage(
+      let commit = try? store.locked({
+        try repository.writeMarker(
           "Heartbeat",
-          trailers: (head.map { [("Has", $0)] } ?? []) + [("Every", "\(every)")], device: device
-        ).text)
+          trailers: (head.map { [("Has", $0)] } ?? []) + [("Every", "\(every)")], of: device,
+          context)
+      })
     else { return false }
     var isAccepted = false
     for transport in transports {
@@ -121,8 +120,9 @@ extension StoreSync {
         isAccepted = true
       }
     }
-    // No local reference needs the commit, and frequent heartbeats must not accumulate.
-    repository.discard(commit)
+    // No local reference needs the commit, and frequent heartbeats must not accumulate. Without the lock it stays,
+    // which is harmless.
+    try? store.locked { repository.discard(commit) }
     return isAccepted
   }
 
@@ -191,5 +191,24 @@ extension DeviceHeartbeats {
     reportedHeads[device] = trailers["Has"]
     intervals[device] = trailers["Every"].flatMap { Int64($0) }
       .flatMap { DeviceHeartbeats.promises.contains($0) ? $0 : nil }
+  }
+}
+
+extension Repository {
+  /// Writes a commit for a reference at the remotes that has no other content than its message.
+  ///
+  /// - Precondition: The store's lock is held.
+  /// - Returns: A commit that no other call creates: git would report that a shared one is up to date, and a process
+  ///   that removes its own could remove that of another one.
+  func writeMarker(
+    _ subject: String, trailers: [(key: String, value: String)] = [], of device: Identifier,
+    _ context: StoreContext
+  ) throws -> ObjectID {
+    try writeCommit(
+      tree: writeTree(TreeData()), parents: [],
+      signature: Signature(name: "Belfry", email: "belfry@localhost", time: context.now.seconds),
+      message: CommitMessage(
+        subject, trailers: trailers + [("Id", context.makeIdentifier().text)], device: device
+      ).text)
   }
 }
