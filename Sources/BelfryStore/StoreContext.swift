@@ -72,6 +72,10 @@ public enum StoreNotice: Hashable, Sendable {
   case healed([String])
   /// Records that were missing from the work tree were restored. The payload is their paths.
   case restored([String])
+  /// An invalid file of a record was moved to the quarantine, and replaced: a power failure had damaged it, or it had
+  /// conflicts of git. The paths are those in
+  /// the store and in the quarantine.
+  case setAside(path: String, to: String)
   /// A stale lock of a git process that has ended was removed.
   case unlocked(path: String)
   /// Records that git could not merge were merged. The payload is their paths, and the remaining work.

@@ -271,6 +271,21 @@ import Testing
     #expect(try await fixture.status().isEmpty)
   }
 
+  @Test("A file with conflicts that somebody has begun to resolve is moved to the quarantine")
+  func editedConflict() async throws {
+    let (fixture, other, tea) = try await diverged()
+    try await fixture.git("pull", "-q", "--no-rebase", other.path, "main")
+    let file = fixture.file(tea)
+    let typed = try fixture.sandbox.read(file) + "to be continued"
+    try fixture.sandbox.write(typed, to: file)
+    try fixture.store.write(reconciling: .branch) { _ in }
+    #expect(try fixture.alarm("Green tea").id == tea.id)
+    let aside = fixture.notices.all.compactMap { notice -> String? in
+      if case .setAside(_, let destination) = notice { destination } else { nil }
+    }
+    #expect(try aside.map { try fixture.sandbox.read($0) } == [typed])
+  }
+
   @Test("In a rebase, the joined records are staged, and the write is refused")
   func rebase() async throws {
     let (fixture, other, tea) = try await diverged()

@@ -146,6 +146,10 @@ final class CommandWarnings: Sendable {
         }
       CommandDiagnostic.warn(
         "git could not merge \(list(paths)); Belfry merged both sides.", hints: [hint])
+    case .setAside(let path, let destination):
+      CommandDiagnostic.warn(
+        "replaced \(Printable.text(path)), which was not valid after a power failure or a conflict.",
+        hints: ["If you had edited it, your edit is in \(Printable.text(destination))."])
     case .unlocked(let path):
       CommandDiagnostic.warn("removed a stale git lock: \(Printable.text(path)).")
     }

@@ -8,8 +8,9 @@ import Glibc
 /// - Precondition: A branch is checked out, and the store's lock is held, so that no other write is in progress. After a
 ///   power failure, `PowerFailureRecovery` has run.
 /// - Effect: The branch contains the writes of the journal: it is at the commit of the last one, or at a later commit of
-///   another program, or at a commit that joins both. The work tree has their files, apart from hand edits. All writes
-///   are applied, and after a power failure the journal is empty.
+///   another program, or at a commit that joins both. The work tree has their files, apart from hand edits and from what
+///   is left of damaged ones, which is moved to the quarantine. All writes are applied, and after a power failure the
+///   journal is empty.
 /// - Cost: Reads the head of one file. Otherwise in proportion to the interrupted writes.
 struct JournalRecovery: ReconcileStep {
   static let stage = ReconcileStage.interruptedWrite
@@ -30,9 +31,10 @@ struct JournalRecovery: ReconcileStep {
     store.local.log.finish()
     if isAfterFailure {
       try writer.repository.mendReflogs(
-        since: writes.commits, temporary: store.local.temporary("reflog"))
+        since: writes.commits.filter { (try? writer.repository.commit($0)) != nil },
+        temporary: store.local.temporary("reflog"))
       // The writes of the recovery were not flushed either.
-      try store.checkpoint.run()
+      try store.checkpoint.run(writer.repository)
       try? AlarmIndex(store).save()
     }
   }
@@ -67,6 +69,9 @@ private struct Replay {
       return
     }
     let head = try writer.head()
+    if !isReachable(target, writes, from: head), head.map(repository.isWhole) ?? true {
+      return try commitAgain(entries)
+    }
     if head.map(writes.commits.contains) ?? true || isLost(head, writes) {
       if head != target { try move(from: head, to: target) }
     } else if let head, try !repository.isAncestor(target, of: head),
@@ -78,6 +83,16 @@ private struct Replay {
     // The next step takes over what other programs have committed since then, and restores what they have removed.
     writer.reconciled = target
     writer.noteReconciled()
+  }
+
+  /// Returns false if a commit of the writes is missing or incomplete, as in a backup whose journal is newer than its
+  /// objects.
+  private func isReachable(
+    _ target: ObjectID, _ writes: LocalState.InterruptedWrites, from head: ObjectID?
+  ) -> Bool {
+    guard writes.commits.allSatisfy({ (try? repository.commit($0)) != nil }) else { return false }
+    // Without a power failure, the objects of the commits are as complete as before the write.
+    return !isAfterFailure || head == target || repository.isWhole(target, besides: head)
   }
 
   /// Returns true if the branch is at a commit of another program that the power failure has damaged, because git did
@@ -149,8 +164,11 @@ private struct Replay {
     if let current {
       let now = Repository.blobID(current.bytes)
       if now == blob { return current.status }
-      let isDamaged = isAfterFailure && kind.error(in: current.bytes) != nil
-      if !isDamaged, file.isKept || earlier[file.path]?.contains(now) != true { return nil }
+      if isAfterFailure, isTorn(current.bytes, kind, file.path) {
+        try setAside(current.bytes, file.path)
+      } else if file.isKept || earlier[file.path]?.contains(now) != true {
+        return nil
+      }
     } else if file.isKept, !isAfterFailure {
       return nil
     }
@@ -158,6 +176,24 @@ private struct Replay {
     return try DurableFile.write(
       try repository.blob(blob, limit: kind.largest), to: path,
       temporary: store.local.temporary("record"), syncing: false)
+  }
+
+  /// Returns true if a power failure has damaged a file: a part is missing, at the end or as zeros. Any other content,
+  /// valid or not, may be a hand edit.
+  private func isTorn(_ bytes: [UInt8], _ kind: RecordPath, _ path: String) -> Bool {
+    guard let error = kind.error(in: bytes) else { return false }
+    if case .newerFormat = error.kind { return false }
+    if bytes.isEmpty || bytes.contains(0) { return true }
+    return (earlier[path] ?? []).contains { version in
+      (try? repository.blob(version, limit: kind.largest).starts(with: bytes)) == true
+    }
+  }
+
+  /// Moves a damaged file to the quarantine, because it can contain a part of a hand edit.
+  private func setAside(_ bytes: [UInt8], _ path: String) throws {
+    if bytes.allSatisfy({ $0 == 0 }) { return }
+    let destination = try Quarantine(store).take("\(store.path)/\(path)", as: path)
+    store.context.report(.setAside(path: path, to: destination))
   }
 
   // MARK: Committing again
@@ -170,6 +206,8 @@ private struct Replay {
     for file in entries.flatMap(\.files) {
       guard let kind = RecordPath(file.path), let blob = file.blob else { continue }
       guard let bytes = try? repository.blob(blob, limit: kind.largest) else {
+        // A remote has it: only fetched objects are not in the journal.
+        if entries.last?.target != nil { continue }
         // Version 0.1 did not keep objects in its journal, and they had not reached the disk when the power failed.
         for entry in entries { try undo(entry) }
         return

@@ -9,7 +9,8 @@ import Glibc
 /// 2. A merge, or a cherry-pick or revert of one commit, is then committed, as `git commit` would do it. In a rebase,
 ///    or with several commits, the joined records are staged, and the user continues the operation. After a stash, they
 ///    are left in the work tree as hand edits.
-/// 3. A valid file that differs from both sides contains the user's edit, which overrides both.
+/// 3. A valid file that differs from both sides contains the user's edit, which overrides both. An invalid file that was
+///    edited after the conflict moves to the quarantine.
 /// 4. If a path is not that of a record, the merge is left to the user.
 ///
 /// This is the first step of a reconciliation. It also runs alone at the start of every command, and when git's index
@@ -58,6 +59,7 @@ public struct MergeConflictResolver {
           join.decisions, ours: ours, theirs: theirs, base: base, at: store.context.now)
         bytes = addingEdits(bytes, kind, path: conflict.path, ours: ours, theirs: theirs)
       }
+      try setAsideEdit(conflict.path, kind)
       let status = try write(bytes, at: conflict.path)
       if operation == .none {
         // The index gets HEAD's version, and the file is imported as an edit.
@@ -137,6 +139,19 @@ public struct MergeConflictResolver {
       return SettingsFile.encode(result)
     default: return joined
     }
+  }
+
+  /// Moves an invalid file to the quarantine if it was edited after the conflict. git writes the files of a conflict
+  /// before its index.
+  private func setAsideEdit(_ path: String, _ kind: RecordPath) throws {
+    var index = stat()
+    guard stat(repository.gitDirectory + "index", &index) == 0,
+      let file = (try? DurableFile.read("\(store.path)/\(path)", limit: kind.largest)) ?? nil,
+      FileSignature(file.status).modified > FileSignature(index).modified,
+      kind.error(in: file.bytes) != nil
+    else { return }
+    let destination = try Quarantine(store).take("\(store.path)/\(path)", as: path)
+    store.context.report(.setAside(path: path, to: destination))
   }
 
   /// Writes a file, or removes it if `bytes` is nil. Returns its status.
