@@ -139,6 +139,13 @@ int belfry_git_enable_fsync(int enabled) {
   return loaded_git_libgit2_opts(GIT_OPT_ENABLE_FSYNC_GITDIR, enabled);
 }
 
+int belfry_git_accept_extensions(void) {
+  // In the lower case of git's configuration. Each of them leaves the parts that Belfry reads and writes as they are.
+  const char *extensions[] = {"partialclone", "preciousobjects", "relativeworktrees", "worktreeconfig"};
+  return loaded_git_libgit2_opts(
+      GIT_OPT_SET_EXTENSIONS, extensions, sizeof(extensions) / sizeof(extensions[0]));
+}
+
 int belfry_git_open_packs(git_odb **database, const char *objects) {
   git_odb_backend *packs = 0;
   int code = git_odb_new(database);

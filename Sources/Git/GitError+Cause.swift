@@ -7,6 +7,8 @@ extension GitError {
     case system(Int32)
     /// An object or a file of git is damaged.
     case damage
+    /// The repository uses an extension of git, such as `objectformat`, that Belfry cannot handle.
+    case unsupportedExtension(String)
     /// Any other cause.
     case unknown
   }
@@ -20,6 +22,9 @@ extension GitError {
   public var cause: Cause {
     let number = GitError.systemErrors.first { message.contains(String(cString: strerror($0))) }
     if let number { return .system(number) }
+    if let range = message.firstRange(of: "unsupported extension name extensions.") {
+      return .unsupportedExtension(String(message[range.upperBound...]))
+    }
     return code == .damaged || message.contains("corrupted") ? .damage : .unknown
   }
 }

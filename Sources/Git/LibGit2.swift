@@ -13,7 +13,9 @@ public enum LibGit2 {
       return GitError(.libraryMissing, "load libgit2", String(cString: reason))
     }
     // Whatever must be durable is synced by its writer, or is in a write-ahead log.
-    guard git_libgit2_init() > 0, belfry_git_enable_fsync(0) == 0 else {
+    guard git_libgit2_init() > 0, belfry_git_enable_fsync(0) == 0,
+      belfry_git_accept_extensions() == 0
+    else {
       return GitError(.generic, "initialize libgit2", "git_libgit2_init failed")
     }
     return nil

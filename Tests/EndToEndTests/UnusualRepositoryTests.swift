@@ -89,6 +89,64 @@ import Testing
     #expect(try await sandbox.git("fsck").status == 0)
   }
 
+  @Test(
+    "A partial clone with sparse-checkout, which switches on extensions of git, can be written and synced"
+  )
+  func extensions() async throws {
+    let sandbox = try await store()
+    let (remote, clone) = (sandbox.root + "/remote.git", sandbox.root + "/clone")
+    _ = try await sandbox.git("init", "-q", "--bare", "-b", "main", remote, in: sandbox.root)
+    _ = try await sandbox.git("config", "uploadpack.allowFilter", "true", in: remote)
+    _ = try await sandbox.belfry("remote", "add", "origin", remote)
+    _ = try await sandbox.belfry("edit", "tea", "--note", "one", now: "2026-11-20T22:43:00Z")
+    _ = try await sandbox.belfry("sync", now: "2026-11-20T22:43:00Z")
+    let make = try await sandbox.run(
+      "/bin/sh",
+      [
+        "-c",
+        """
+        git clone -q --filter=blob:none 'file://\(remote)' '\(clone)' && cd '\(clone)' &&
+        git config extensions.partialClone origin && git config extensions.preciousObjects false
+        """,
+      ])
+    #expect(make.status == 0, "\(make.err)")
+    func belfry(_ words: String..., minute: Int) async throws -> Sandbox.Output {
+      try await sandbox.belfry(
+        words, now: "2026-11-20T22:\(minute):00Z", store: clone, device: "server")
+    }
+    let first = try await belfry("add", "Milk", "--daily", "--at", "10:00", minute: 44)
+    #expect(first.status == 0, "\(first.err)")
+    let sparse = try await sandbox.git("sparse-checkout", "set", "alarms", in: clone)
+    #expect(sparse.status == 0, "\(sparse.err)")
+    #expect(try sandbox.read(clone + "/.git/config").contains("worktreeConfig"))
+    let second = try await belfry("edit", "tea", "--note", "two", minute: 45)
+    #expect(second.status == 0, "\(second.err)")
+    // The other device has an edit of the same alarm, for which the merge needs old versions.
+    _ = try await sandbox.belfry("edit", "tea", "--at", "09:30", now: "2026-11-20T22:46:00Z")
+    _ = try await sandbox.belfry("sync", now: "2026-11-20T22:46:00Z")
+    let sync = try await belfry("sync", minute: 47)
+    #expect(sync.status == 0, "\(sync.err)")
+    #expect(try await titles(sandbox, store: clone) == ["Milk", "Tea"])
+    let doctor = try await doctor(sandbox, store: clone)
+    #expect(doctor.out.contains("no damage"), "\(doctor.out)")
+  }
+
+  @Test(
+    "An extension of git that Belfry cannot handle is named, with the way out",
+    arguments: [("foo", "config --unset extensions.foo"), ("objectFormat", "belfry export")])
+  func unknownExtension(_ name: String, _ hint: String) async throws {
+    let sandbox = try await store()
+    for (key, value) in [("core.repositoryFormatVersion", "1"), ("extensions.\(name)", "sha256")] {
+      _ = try await sandbox.git("config", key, value)
+    }
+    let add = try await sandbox.belfry("add", "Milk", "--daily", now: "2026-11-20T22:44:00Z")
+    #expect(add.status == 1)
+    #expect(add.err.contains(hint), "\(add.err)")
+    let doctor = try await doctor(sandbox)
+    #expect(doctor.out.contains(hint), "\(doctor.out)")
+    #expect(try await titles(sandbox) == ["Tea"])
+  }
+
   // MARK: Folders and links
 
   @Test(arguments: Set([TestMachine.otherFileSystem, nil]))

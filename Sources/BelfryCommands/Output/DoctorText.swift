@@ -161,7 +161,7 @@ enum DoctorText {
     case .unreadable(let path, let reason):
       return problem(
         "store", "\(path) cannot be used: \(text(reason)).",
-        reason.isDenied ? "Grant yourself permission to use it." : repair)
+        remedy(reason))
     case .littleSpace(let bytes):
       return problem("store", "The disk has \(size(bytes)) left.", "Free some space on it.")
     case .noLocks(let reason):
@@ -302,6 +302,13 @@ enum DoctorText {
     let shown = paths.prefix(3).joined(separator: ", ")
     let more = paths.count > 3 ? " and \(paths.count - 3) more" : ""
     return "\(shown)\(more) \(paths.count == 1 ? "is" : "are")"
+  }
+
+  private static func remedy(_ reason: Finding.UnreadableReason) -> String {
+    if case .git(let error) = reason, case .unsupportedExtension(let name) = error.cause {
+      return CommandError.hint(forExtension: name)
+    }
+    return reason.isDenied ? "Grant yourself permission to use it." : repair
   }
 
   private static func text(_ reason: Finding.UnreadableReason) -> String {

@@ -45,6 +45,7 @@ extension CommandError {
       case _ where error.code == .libraryMissing: "Install it: apt-get install \(LibGit2.package)"
       case .system(let number): CommandError.hint(forSystemError: number)
       case .damage: "Repair it with 'belfry doctor --repair'."
+      case .unsupportedExtension(let name): CommandError.hint(forExtension: name)
       case .unknown: "Find the cause with 'belfry doctor'."
       }
     self.init(.failed, "\(Printable.text("\(error)")).", hint: hint, source: error)
@@ -79,6 +80,17 @@ extension CommandError {
     self.init(.usage, "\(error.reason).", hint: "Nothing was changed.", source: error)
   }
 
+  /// Returns the hint for a repository with an extension of git that Belfry cannot handle.
+  static func hint(forExtension name: String) -> String {
+    switch name {
+    case "objectformat":
+      "A store needs a repository with SHA-1. Copy the alarms to a new one: belfry export > all.json; belfry import all.json --store NEW"
+    case "refstorage": "Convert the repository: belfry git -- refs migrate --ref-format=files"
+    default:
+      "Belfry cannot handle this extension of git. If nothing else needs it: belfry git -- config --unset extensions.\(Printable.text(name))"
+    }
+  }
+
   /// The hint for a file system without locks.
   static let withoutLocks =
     "Keep the store on a file system with locks, such as a local disk (--store). On NFS, enable locks in the mount options."
@@ -88,6 +100,7 @@ extension CommandError {
     case ENOSPC, EDQUOT: "The disk is full: free some space and try again. Nothing was changed."
     case EROFS: "The disk is read-only: mount it read-write and try again. Nothing was changed."
     case ENOTDIR: "A file has replaced a folder. Repair it: belfry doctor --repair"
+    case ELOOP, EISDIR: "It is not a regular file. If it is in the store: belfry doctor --repair"
     case EACCES, EPERM: "Grant yourself permission, or use another store with --store."
     case EMFILE, ENFILE: "Too many files are open: raise the limit ('ulimit -n') and try again."
     default: "Check the file, and try again."

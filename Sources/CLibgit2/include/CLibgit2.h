@@ -15,6 +15,9 @@ const char *belfry_libgit2_load(void);
 // because Debian's build uses other numbers than upstream.
 int belfry_git_enable_fsync(int enabled);
 
+// Makes libgit2 open repositories with the extensions of git that Belfry can handle.
+int belfry_git_accept_extensions(void);
+
 // An object database backend with a pointer for its callbacks.
 typedef struct {
   git_odb_backend parent;
