@@ -183,17 +183,14 @@ public final class Store: Sendable {
   }
 
   private static func isEmpty(_ path: String) throws -> Bool {
-    guard let stream = opendir(path) else { throw FileError("list", path) }
-    defer { closedir(stream) }
-    var count = 0
-    while readdir(stream) != nil { count += 1 }
-    return count <= 2
+    guard access(path, R_OK) == 0 else { throw FileError("list", path) }
+    return DurableFile.names(in: path).allSatisfy(StoreBuilder.isIgnored)
   }
 
-  /// Returns true if a store can be created at `path`: nothing is there, or an empty folder.
+  /// Returns true if a store can be created at `path`: nothing is there, or an empty folder, or a link to one.
   public static func isFree(_ path: String) throws -> Bool {
     var status = stat()
-    guard lstat(path, &status) == 0 else {
+    guard stat(path, &status) == 0 else {
       if errno == ENOENT { return true }
       throw FileError("check", path)
     }
