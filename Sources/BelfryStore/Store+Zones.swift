@@ -8,6 +8,9 @@ final class DeviceZones: Sendable {
   private struct Known {
     let signature: FileSignature
     let readAt: Instant
+    let library: ZoneLibrary
+    /// The names in the records.
+    let names: Set<String>
     /// The zones; nil for a device whose record names none, or one that this system doesn't know.
     let zones: [Identifier: TimeZoneRules?]
   }
@@ -16,24 +19,31 @@ final class DeviceZones: Sendable {
   private static let lifetime: Int64 = 30
 
   /// Returns the zones of all devices of a store.
-  func zones(of store: Store) -> [Identifier: TimeZoneRules?] {
+  func zones(of store: Store) -> [Identifier: TimeZoneRules?] { read(store)?.zones ?? [:] }
+
+  /// Returns the names of the devices' zones that are in the system's library, or would be in a later version of it.
+  func names(of store: Store) -> Set<String> { read(store)?.names ?? [] }
+
+  private func read(_ store: Store) -> Known? {
     var status = stat()
-    guard stat(store.path + "/devices", &status) == 0 else { return [:] }
-    let signature = FileSignature(status)
+    guard stat(store.path + "/devices", &status) == 0 else { return nil }
+    let (signature, library) = (FileSignature(status), store.context.zones)
     return known.withLock { known in
-      if let known, known.signature == signature,
+      if let known, known.signature == signature, known.library === library,
         abs(store.context.now.seconds(since: known.readAt)) <= DeviceZones.lifetime
       {
-        return known.zones
+        return known
       }
-      let zones = store.devices.all().devices.map { device in
-        (device.id, device.zone.flatMap { store.context.zones.zone(recorded: $0) })
+      let devices = store.devices.all().devices
+      let zones = devices.map { device in
+        (device.id, device.zone.flatMap { library.zone(recorded: $0) })
       }
       let read = Known(
-        signature: signature, readAt: store.context.now,
+        signature: signature, readAt: store.context.now, library: library,
+        names: Set(devices.compactMap(\.zone).filter(ZoneLibrary.isName)),
         zones: Dictionary(zones, uniquingKeysWith: { $1 }))
       known = read
-      return read.zones
+      return read
     }
   }
 }

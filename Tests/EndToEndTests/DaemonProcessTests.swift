@@ -111,6 +111,25 @@ import Testing
       """, now: "2026-11-23T08:59:58Z")
   }
 
+  @Test("The daemon notices at once that the rules of its time zone were replaced")
+  func zoneRules() async throws {
+    let sandbox = try Sandbox()
+    let zone = sandbox.root + "/localtime"
+    _ = try await sandbox.run("/bin/cp", ["/usr/share/zoneinfo/Africa/Algiers", zone])
+    _ = try await sandbox.belfry(
+      "add", "Tea", "--daily", "--at", "09:00", now: "2026-06-30T20:00:00Z", zone: ":\(zone)")
+    // In Berlin it is an hour later than in Algiers.
+    _ = try await run(
+      sandbox,
+      """
+      export TZ=':\(zone)'
+      start
+      cp /usr/share/zoneinfo/Europe/Berlin '\(zone)'
+      until_told 1
+      """, now: "2026-07-01T06:59:55Z")
+    #expect(sandbox.rings == ["Tea 2026-07-01T09:00"])
+  }
+
   @Test("A hook receives the zone of an alarm in another time zone")
   func foreignZone() async throws {
     let sandbox = try Sandbox()

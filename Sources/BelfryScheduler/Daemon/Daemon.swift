@@ -136,6 +136,7 @@ public final class Daemon: Sendable {
       sender.yield($0)
     }
     loop.begin()
+    source.watch(zones: loop.zoneFiles)
     loop.seesAllChanges = source.seesAllChanges
     _ = malloc_trim(0)
     dependencies.notifier?.ready("Watching \(store.path)")
@@ -144,6 +145,7 @@ public final class Daemon: Sendable {
       if case .wake(.stop) = event { break }
       if case .wake(.branch) = event { source.watch(branch: store.branch.files) }
       loop.handle(event)
+      source.watch(zones: loop.zoneFiles)
       if loop.takeReturn() {
         if lock?.isInPlace != true { lock = try takeLock() }
         source.reopen(poke: store.pokePath)

@@ -102,6 +102,9 @@ struct DaemonLoop {
     return wakes.min()
   }
 
+  /// The files with the rules of the time zones in use.
+  var zoneFiles: Set<String> { context.zones.files }
+
   /// The time of the next evaluation of an alarm; nil if never.
   var nextRing: Instant? { alarms.nextWake }
 

@@ -13,12 +13,12 @@ struct RoundSchedule {
   private(set) var due: Instant
   /// The time of a round that was requested; nil without one.
   private var requested: Instant?
-  /// The fingerprint of the time zones in the last round.
-  private var zones: String
+  /// The time zones in the last round.
+  private var zones: ZoneLibrary
 
   init(_ context: StoreContext) {
     due = context.now.adding(seconds: RoundSchedule.interval)
-    zones = context.zones.fingerprint
+    zones = context.zones
   }
 
   /// Returns the time at which the daemon wakes up for a round; nil if it need not.
@@ -36,7 +36,7 @@ struct RoundSchedule {
   mutating func start(_ context: StoreContext) -> Bool {
     due = context.now.adding(seconds: RoundSchedule.interval)
     requested = nil
-    defer { zones = context.zones.fingerprint }
-    return zones != context.zones.fingerprint
+    defer { zones = context.zones }
+    return !zones.hasSameRules(as: context.zones)
   }
 }

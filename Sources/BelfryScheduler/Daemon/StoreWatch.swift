@@ -21,6 +21,8 @@ final class StoreWatch: Sendable {
     var folders: [Int32: Folder] = [:]
     /// The paths of the files that git replaces when the checked-out branch moves.
     var branchFiles: Set<String> = []
+    /// The paths of the files with the rules of the time zones in use.
+    var zoneFiles: Set<String> = []
     /// The latest changes of the alarms.
     var changes = FolderChangeLog()
     /// True if an existing folder could not be watched.
@@ -30,6 +32,9 @@ final class StoreWatch: Sendable {
   private enum Folder: Equatable {
     case root, alarms, calendars, system, zones
     case branch(path: String)
+    case rules(path: String)
+    /// A file with rules. The events of its folder don't include writes to a file that is mounted there by itself.
+    case ruleFile
   }
 
   /// Creates a watch of no folder yet.
@@ -67,7 +72,13 @@ final class StoreWatch: Sendable {
       watches.isIncomplete = false
       var watched: [Folder] = []
       let branchFolders = Set(watches.branchFiles.map(DurableFile.parent(of:))).sorted()
-      for (path, folder) in folders + branchFolders.map({ ($0, .branch(path: $0)) }) {
+      // A folder has one watch, whose events are also those of the files with rules.
+      let ruleFolders = Set(watches.zoneFiles.map(DurableFile.parent(of:)))
+        .subtracting(folders.map(\.path)).sorted()
+      let others =
+        branchFolders.map { ($0, Folder.branch(path: $0)) }
+        + ruleFolders.map { ($0, .rules(path: $0)) }
+      for (path, folder) in folders + others {
         let own = folder == .root ? IN_MOVE_SELF | IN_DELETE_SELF : 0
         let number = inotify_add_watch(descriptor, path, UInt32(content | own))
         if number >= 0 {
@@ -77,6 +88,10 @@ final class StoreWatch: Sendable {
           // The number of watches is limited for each user.
           watches.isIncomplete = true
         }
+      }
+      for file in watches.zoneFiles {
+        let number = inotify_add_watch(descriptor, file, UInt32(IN_CLOSE_WRITE))
+        if number >= 0 { watches.folders[number] = .ruleFile }
       }
       // Changes before the watch were missed.
       var status = stat()
@@ -93,6 +108,20 @@ final class StoreWatch: Sendable {
       return watches.branchFiles != Set(files)
     }
     if isNew { begin() }
+  }
+
+  /// Watches the files with the rules of the time zones in use.
+  func watch(zones files: Set<String>) {
+    let isNew = watches.withLock { watches in
+      defer { watches.zoneFiles = files }
+      return watches.zoneFiles != files
+    }
+    if isNew { begin() }
+  }
+
+  /// Returns true for a file with the rules of a time zone in use.
+  private func isZoneFile(_ name: String, in folder: String) -> Bool {
+    watches.withLock { $0.zoneFiles.contains("\(folder)/\(name)") }
   }
 
   /// Returns true for a file whose change may move the branch. git renames a lock file to its target, which inotify
@@ -131,6 +160,11 @@ final class StoreWatch: Sendable {
       case .system where name == localTime.split(separator: "/").last.map(String.init) ?? "":
         wakes.insert(.zone)
       case .zones where name == ZoneLibrary.dataFile: wakes.insert(.zoneData)
+      case .system where isZoneFile(name, in: folders[3].path),
+        .zones where isZoneFile(name, in: folders[4].path):
+        wakes.insert(.zone)
+      case .rules(let path) where isZoneFile(name, in: path): wakes.insert(.zone)
+      case .ruleFile: wakes.insert(.zone)
       default: break
       }
     }

@@ -125,6 +125,9 @@ final class WakeSource: Sendable {
   /// out.
   func watch(branch files: [String]) { watch.watch(branch: files) }
 
+  /// Watches the files with the rules of the time zones in use.
+  func watch(zones files: Set<String>) { watch.watch(zones: files) }
+
   /// True if every change of the watched folders is reported, see `StoreWatch.seesAllChanges`.
   var seesAllChanges: Bool { watch.seesAllChanges }
 

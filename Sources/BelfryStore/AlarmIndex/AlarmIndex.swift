@@ -7,6 +7,8 @@ struct AlarmIndex {
   private let store: Store
   private let file: AlarmIndexFile?
   private let scan: FolderScan?
+  /// True if the statuses of the file are valid at their times.
+  private let statusesHold: Bool
   private var corrected: [Identifier: AlarmSummary?] = [:]
   /// The rows that can be saved for the next reader.
   private var changes: [Identifier: AlarmIndexFile.Change?] = [:]
@@ -28,7 +30,8 @@ struct AlarmIndex {
     self.store = store
     file = store.alarmIndexCache.read()
     // Another time zone or setting invalidates the statuses, but not the signatures of the files.
-    let statusesHold = file?.fingerprint == store.alarmIndexCache.fingerprint
+    let statusesHold = file.map { store.alarmIndexCache.isCurrent($0.fingerprint) } ?? false
+    self.statusesHold = statusesHold
     do {
       scan = try FolderScan.scan(store.path + "/alarms", summaries: file) {
         FolderChanges.ask(store.localFolder, of: $0, since: $1)
@@ -263,7 +266,8 @@ struct AlarmIndex {
     store.alarmIndexCache.write(
       AlarmIndexFile.output(
         from: file, replacing: changes, folder: folder,
-        fingerprint: store.alarmIndexCache.fingerprint),
+        fingerprint: store.alarmIndexCache.fingerprint(
+          with: changes, after: statusesHold ? file?.fingerprint : nil)),
       replacing: file?.head)
   }
 }

@@ -104,10 +104,51 @@ struct AlarmIndexCache: StorePart {
     }
   }
 
-  /// A text that changes with the inputs of the alarm index other than the records.
-  var fingerprint: String {
-    "\(context.zones.fingerprint) \(store.settingsSignature ?? "-") \(store.calendars.signature)"
+  // MARK: The fingerprint
+
+  /// Returns a text that changes with the inputs of the statuses other than the records of alarms: the settings, the
+  /// calendars, the devices, and the rules of the time zones. The last line has the names of these zones.
+  private func fingerprint(_ zones: Set<String>) -> String {
+    var status = stat()
+    let devices = stat(path + "/devices", &status) == 0 ? FileSignature(status) : nil
+    let inputs = [
+      context.zones.fingerprint(of: zones), store.settingsSignature ?? "-",
+      store.calendars.signature, "\(devices?.inode ?? 0) \(devices?.modified ?? 0)",
+    ]
+    return inputs.joined(separator: " ") + "\n" + zones.sorted().joined(separator: " ")
   }
+
+  /// Returns the names of the zones in a fingerprint.
+  private static func zones(in fingerprint: String) -> Set<String> {
+    let line = fingerprint.split(separator: "\n", omittingEmptySubsequences: false).last ?? ""
+    return Set(line.split(separator: " ").map(String.init))
+  }
+
+  /// Returns true if statuses with a fingerprint are still valid at their times.
+  func isCurrent(_ fingerprint: String) -> Bool {
+    let zones = AlarmIndexCache.zones(in: fingerprint)
+    return !zones.contains(AlarmIndexCache.tooManyZones) && fingerprint == self.fingerprint(zones)
+  }
+
+  /// Returns the fingerprint of an index with new rows.
+  ///
+  /// - Parameters:
+  ///   - rows: The new rows.
+  ///   - known: The present fingerprint, whose other rows stay; nil if there are none.
+  func fingerprint(
+    with rows: [Identifier: AlarmIndexFile.Change?], after known: String?
+  ) -> String {
+    var zones = store.deviceZones.names(of: store)
+    zones.formUnion(known.map(AlarmIndexCache.zones) ?? [])
+    for row in rows.values { if let row { zones.insert(row.summary.zone) } }
+    zones.remove(Alarm.Zone.floating.text)
+    let all = fingerprint(zones)
+    return all.utf8.count < AlarmIndexLayout.Limit.fingerprintLength
+      ? all : fingerprint([AlarmIndexCache.tooManyZones])
+  }
+
+  /// The text in the place of more names than a fingerprint can contain. Its statuses are never valid.
+  private static let tooManyZones = "*"
 
   /// Returns the row and the summary of an alarm whose file matches its blob.
   func row(
@@ -121,9 +162,17 @@ struct AlarmIndexCache: StorePart {
     return (
       AlarmIndexFile.Row(
         id: alarm.id, signature: FileSignature(file), blob: blob, validFrom: context.now,
-        validUntil: context.zones.isKnown(alarm.zone) ? summary.status.validUntil : context.now),
+        validUntil: hasNamedZones(alarm) ? summary.status.validUntil : context.now),
       summary
     )
+  }
+
+  /// Returns true if the system has the zone of an alarm, and if its summary names all zones on which the alarm's status
+  /// depends. It doesn't name that of a cascade that was edited lately.
+  private func hasNamedZones(_ alarm: Alarm) -> Bool {
+    let cascadeZone = alarm.cascadeZone(at: context.now)
+    return context.zones.isKnown(alarm.zone)
+      && (cascadeZone == nil || cascadeZone == alarm.shownZone)
   }
 
   /// Updates the alarm index with files that this process has just written and committed.
@@ -132,7 +181,7 @@ struct AlarmIndexCache: StorePart {
   func update(
     files: [String: [UInt8]?], blobs: [String: ObjectID?], written: [String: stat]
   ) {
-    guard let head = readHead(), head.fingerprint == fingerprint,
+    guard let head = readHead(), isCurrent(head.fingerprint),
       let settings = try? store.settings().settings
     else {
       // A missing index is rebuilt now, because a removed record is detected only with an index.
@@ -163,14 +212,27 @@ struct AlarmIndexCache: StorePart {
 
   private func replace(_ rows: [Identifier: AlarmIndexFile.Change?], _ head: AlarmIndexHead) {
     if rows.isEmpty { return }
-    if let changes = head.changes(replacing: rows, folder: head.changes.header.folder) {
+    let fingerprint = fingerprint(replacing: rows, in: head)
+    if fingerprint == head.fingerprint,
+      let changes = head.changes(replacing: rows, folder: head.changes.header.folder)
+    {
       return write(AlarmIndexFile.Output(main: nil, changes: changes), replacing: head)
     }
     guard let file = read() else { return }
     write(
       AlarmIndexFile.output(
-        from: file, replacing: rows, folder: file.folder, fingerprint: file.fingerprint),
+        from: file, replacing: rows, folder: file.folder,
+        fingerprint: self.fingerprint(replacing: rows, in: file.head)),
       replacing: file.head)
+  }
+
+  /// Returns the fingerprint of an index with some rows replaced. An outdated one stays, so that its other rows are not
+  /// taken for current.
+  private func fingerprint(
+    replacing rows: [Identifier: AlarmIndexFile.Change?], in head: AlarmIndexHead
+  ) -> String {
+    isCurrent(head.fingerprint)
+      ? fingerprint(with: rows, after: head.fingerprint) : head.fingerprint
   }
 
   /// Writes the alarm index.

@@ -11,10 +11,21 @@ public final class ZoneLibrary: Sendable {
   /// The name of the file in that folder that changes with every version of the time zones.
   public static let dataFile = "tzdata.zi"
 
+  /// The rules of a zone, and where they come from.
+  private struct Source {
+    /// The rules; nil if the system doesn't have the zone.
+    var rules: TimeZoneRules?
+    /// A text that changes with the rules.
+    var digest: String
+    /// The paths of the file with the rules: as it was named, and without links.
+    var files: Set<String> = []
+  }
+
   private let folder: String
+  private let localSource: Source
   /// The zone of this device. Its name is not an IANA name if the system doesn't have one for it.
   public let local: TimeZoneRules
-  private let loaded = Mutex<[String: TimeZoneRules]>([:])
+  private let loaded = Mutex<[String: Source]>([:])
 
   /// Creates a library.
   ///
@@ -27,12 +38,13 @@ public final class ZoneLibrary: Sendable {
     variable: String?, folder: String = systemFolder, localTime: String = "/etc/localtime"
   ) {
     self.folder = folder
-    local = ZoneLibrary.localZone(variable, folder: folder, localTime: localTime)
+    localSource = ZoneLibrary.localZone(variable, folder: folder, localTime: localTime)
+    local = localSource.rules ?? .utc
   }
 
   private static func localZone(
     _ variable: String?, folder: String, localTime: String
-  ) -> TimeZoneRules {
+  ) -> Source {
     guard var name = variable else {
       // The link's target contains the name: `/usr/share/zoneinfo/Europe/Berlin`.
       var name = "local"
@@ -43,27 +55,32 @@ public final class ZoneLibrary: Sendable {
           name = String(path[range.upperBound...])
         }
       }
-      return read(localTime, name: name, following: true) ?? .utc
+      return read(localTime, name: name)
     }
     if name.hasPrefix(":") { name.removeFirst() }
-    if name.isEmpty || name == "UTC" { return .utc }
-    if name.hasPrefix("/") { return read(name, name: name, following: true) ?? .utc }
-    if isName(name), let zone = read("\(folder)/\(name)", name: name, following: true) {
+    if name.isEmpty || name == "UTC" { return Source(rules: .utc, digest: "UTC") }
+    if name.hasPrefix("/") { return read(name, name: name) }
+    if isName(name), case let zone = read("\(folder)/\(name)", name: name), zone.rules != nil {
       return zone
     }
     // Like glibc: `TZ=CET-1CEST,…` is a POSIX rule, and anything else is UTC.
-    return TimeZoneRules(name: name, posix: name) ?? .utc
+    return Source(rules: TimeZoneRules(name: name, posix: name), digest: name)
   }
 
-  private static func read(_ path: String, name: String, following: Bool) -> TimeZoneRules? {
-    var path = path
-    if following, let resolved = realpath(path, nil) {
-      path = String(cString: resolved)
+  /// Reads the rules of a zone from a file, which may be a link.
+  private static func read(_ path: String, name: String) -> Source {
+    var target = path
+    if let resolved = realpath(path, nil) {
+      target = String(cString: resolved)
       free(resolved)
     }
     // The largest zone has a few kilobytes.
-    guard let file = try? DurableFile.read(path, limit: 1 << 20) else { return nil }
-    return TimeZoneRules(name: name, tzif: file.bytes)
+    guard let file = (try? DurableFile.read(target, limit: 1 << 20)) ?? nil else {
+      return Source(digest: "-", files: [path, target])
+    }
+    return Source(
+      rules: TimeZoneRules(name: name, tzif: file.bytes),
+      digest: Repository.blobID(file.bytes).description, files: [path, target])
   }
 
   /// Returns true if a text has the form of a zone's name, which cannot lead out of the folder.
@@ -82,14 +99,16 @@ public final class ZoneLibrary: Sendable {
   }
 
   /// Returns the zone of an IANA name, or nil if the system doesn't have it.
-  public func zone(named name: String) -> TimeZoneRules? {
+  public func zone(named name: String) -> TimeZoneRules? { source(named: name).rules }
+
+  private func source(named name: String) -> Source {
     if let known = loaded.withLock({ $0[name] }) { return known }
-    guard ZoneLibrary.isName(name) else { return nil }
-    let zone =
+    guard ZoneLibrary.isName(name) else { return Source(digest: "-") }
+    let source =
       name == "UTC"
-      ? TimeZoneRules.utc : ZoneLibrary.read("\(folder)/\(name)", name: name, following: true)
-    if let zone { loaded.withLock { $0[name] = zone } }
-    return zone
+      ? Source(rules: .utc, digest: "UTC") : ZoneLibrary.read("\(folder)/\(name)", name: name)
+    loaded.withLock { $0[name] = source }
+    return source
   }
 
   /// The names of the system's zones: those of `zone1970.tab` first, one for each history of clocks, then those of
@@ -174,11 +193,24 @@ public final class ZoneLibrary: Sendable {
     return zone(named: "America/New_York")?.offset(at: winter) == -5 * 3600
   }
 
-  /// A text that changes when the local zone or the system's zone data change.
-  public var fingerprint: String {
-    var status = stat()
-    let data = stat("\(folder)/\(ZoneLibrary.dataFile)", &status) == 0 ? FileSignature(status) : nil
-    let time = Instant(seconds: 1_767_225_600)
-    return "\(local.name) \(local.offset(at: time)) \(data?.modified ?? 0) \(data?.size ?? 0)"
+  // MARK: Changes
+
+  /// A text that changes with the rules of the local zone, and of the zones with the given names.
+  ///
+  /// - Complexity: Reads the files of the zones.
+  public func fingerprint(of names: Set<String>) -> String {
+    let digests = names.sorted().map { "\($0) \(source(named: $0).digest)\n" }.joined()
+    return "\(local.name) \(localSource.digest) \(Repository.blobID(Array(digests.utf8)))"
+  }
+
+  /// Returns true if a later library has the same rules for all zones that were used from here, and the same local zone.
+  public func hasSameRules(as later: ZoneLibrary) -> Bool {
+    let used = Set(loaded.withLock { $0.keys })
+    return fingerprint(of: used) == later.fingerprint(of: used)
+  }
+
+  /// The paths of the files from which zones were read, or would be if they existed.
+  public var files: Set<String> {
+    loaded.withLock { $0.values.reduce(into: localSource.files) { $0.formUnion($1.files) } }
   }
 }
