@@ -2,6 +2,7 @@ import BelfryCore
 import BelfryStore
 import Git
 import Glibc
+import Synchronization
 
 /// A location that both partners can reach, in which sealed envelopes are stored by name.
 ///
@@ -64,6 +65,12 @@ public struct GitMailbox: Mailbox {
   private let url: RemoteURL
   private let repository: Repository
   private let context: StoreContext
+  private let listing = Listing()
+
+  /// The envelopes as of the last listing.
+  private final class Listing: Sendable {
+    let objects = Mutex<[String: String]?>(nil)
+  }
 
   /// Creates a mailbox with a temporary repository. Call `close()` after use.
   ///
@@ -107,6 +114,7 @@ public struct GitMailbox: Mailbox {
     where name.hasPrefix(GitMailbox.prefix) {
       found[String(name.dropFirst(GitMailbox.prefix.count))] = object
     }
+    listing.objects.withLock { [found] in $0 = found }
     return found
   }
 
@@ -204,7 +212,8 @@ public struct GitMailbox: Mailbox {
     }
   }
 
-  /// Creates and deletes envelopes. A push that conflicts with another one is retried.
+  /// Creates and deletes envelopes. A push that conflicts with another one is retried, if a new listing shows that the
+  /// mailbox has changed meanwhile.
   ///
   /// - Throws: `StoreError.remoteFailed` if the remote cannot be written.
   public func exchange(put: [String: [UInt8]], remove: [String]) async throws -> MailboxOutcome {
@@ -230,15 +239,16 @@ public struct GitMailbox: Mailbox {
         specifications.removeAll(where: \.isRemoval)
         continue
       }
-      var retries: [Specification] = []
+      var races: [(item: Specification, words: String)] = []
       for item in part {
         let name = item.name
         let refusal = lines["\(GitMailbox.prefix)\(name)"] ?? .some("git reported no result")
         if item.isRemoval {
           // The next run retries a rejected deletion.
           if refusal == nil { result.removed.insert(name) }
-        } else if let refusal, attempts < GitMailbox.maxAttempts, GitMailbox.isRace(refusal) {
-          retries.append(item)
+        } else if let refusal, GitMailbox.isRace(refusal) {
+          let failure = RemoteFailure(explaining: outcome, refusal: refusal, url: url)
+          races.append((item, failure.reason))
         } else if let refusal, !GitMailbox.alreadyExists(refusal) {
           result.refusal = refusal
         } else {
@@ -246,11 +256,23 @@ public struct GitMailbox: Mailbox {
         }
       }
       specifications.removeFirst(part.count)
-      if !retries.isEmpty {
-        attempts += 1
-        // A random delay keeps two conflicting pushes from conflicting again.
-        try await Task.sleep(for: .milliseconds(context.random(20...(100 * attempts))))
-        specifications = retries + specifications
+      if races.isEmpty { continue }
+      attempts += 1
+      // A random delay keeps two conflicting pushes from conflicting again.
+      try await Task.sleep(for: .milliseconds(context.random(20...(100 * attempts))))
+      let before = listing.objects.withLock { $0 }
+      let present = try await list()
+      let own = result.put.union(result.removed)
+      let hasChanged =
+        before?.filter { !own.contains($0.key) } != present.filter { !own.contains($0.key) }
+      for (item, words) in races {
+        if present[item.name] != nil {
+          result.put.insert(item.name)
+        } else if hasChanged, attempts <= GitMailbox.maxAttempts {
+          specifications.insert(item, at: 0)
+        } else {
+          result.refusal = words
+        }
       }
     }
     return result
@@ -286,7 +308,7 @@ public struct GitMailbox: Mailbox {
   /// The maximum number of retries of a push that conflicts with another one.
   private static let maxAttempts = 4
 
-  /// Returns true if a push failed because another one changed the same reference.
+  /// Returns true if a push may have failed because another one changed the same reference.
   private static func isRace(_ refusal: String) -> Bool {
     ["failed to update ref", "cannot lock ref"].contains { refusal.contains($0) }
   }

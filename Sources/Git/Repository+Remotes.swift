@@ -6,14 +6,14 @@ public struct Remote: Hashable, Sendable {
   public let name: String
   /// The URL to fetch from.
   public let url: String
-  /// The URL to push to; nil if it is the same.
-  public let pushURL: String?
+  /// The URLs to push to; empty if it is only `url`. git pushes to each of them.
+  public let pushURLs: [String]
 
   /// Creates a remote from its parts.
-  public init(name: String, url: String, pushURL: String? = nil) {
+  public init(name: String, url: String, pushURLs: [String] = []) {
     self.name = name
     self.url = url
-    self.pushURL = pushURL
+    self.pushURLs = pushURLs
   }
 }
 
@@ -22,8 +22,8 @@ extension Repository {
   ///
   /// Reads the configuration's entries, because libgit2's list of remotes leaks memory at every call.
   public func remotes() throws(GitError) -> [Remote] {
-    var urls: [String: String] = [:]
-    var pushURLs: [String: String] = [:]
+    var urls: [String: [String]] = [:]
+    var pushURLs: [String: [String]] = [:]
     var rewrites: [(from: String, to: String, isForPushing: Bool)] = []
     for (key, value) in try configuration(under: ["remote.", "url."]) {
       guard let value, let end = key.lastIndex(of: "."), let start = key.firstIndex(of: "."),
@@ -31,8 +31,8 @@ extension Repository {
       else { continue }
       let name = String(key[key.index(after: start)..<end])
       switch (key[..<start], key[end...].dropFirst()) {
-      case ("remote", "url"): urls[name] = urls[name] ?? value
-      case ("remote", "pushurl"): pushURLs[name] = pushURLs[name] ?? value
+      case ("remote", "url"): urls[name, default: []].append(value)
+      case ("remote", "pushurl"): pushURLs[name, default: []].append(value)
       case ("url", "insteadof"): rewrites.append((value, name, false))
       case ("url", "pushinsteadof"): rewrites.append((value, name, true))
       default: break
@@ -44,11 +44,14 @@ extension Repository {
         .max { $0.from.utf8.count < $1.from.utf8.count }
       return rule.map { $0.to + url.dropFirst($0.from.count) }
     }
-    return urls.sorted { $0.key < $1.key }.map { name, url in
-      let push = pushURLs[name].map { rewritten($0, forPushing: false) ?? $0 }
-      return Remote(
-        name: name, url: rewritten(url, forPushing: false) ?? url,
-        pushURL: push ?? rewritten(url, forPushing: true))
+    return urls.sorted { $0.key < $1.key }.compactMap { name, urls in
+      guard let first = urls.first else { return nil }
+      let url = rewritten(first, forPushing: false) ?? first
+      // git fetches from the first URL, and pushes to all of them, unless there are special ones for pushing.
+      let pushes =
+        pushURLs[name]?.map { rewritten($0, forPushing: false) ?? $0 }
+        ?? urls.map { rewritten($0, forPushing: true) ?? rewritten($0, forPushing: false) ?? $0 }
+      return Remote(name: name, url: url, pushURLs: pushes == [url] ? [] : pushes)
     }
   }
 

@@ -2,6 +2,7 @@ import BelfryCore
 import BelfryScheduler
 import BelfryStore
 import Foundation
+import Git
 import Synchronization
 import TestSupport
 import Testing
@@ -63,14 +64,15 @@ import Testing
         })
     }
 
-    func run(callers: [Identifier]? = nil) async throws {
+    func run(callers: [Identifier]? = nil, claiming: Bool = false) async throws {
       let target = CascadeTarget.phone(try PhoneNumber("5551234567"), message: nil)
       let callout = Callout(
         .occurrence(CallAttemptTests.occurrence), target,
         due: Instant(rfc3339: "2026-11-23T05:02:00Z")!)
       let attempt = try #require(
         CallAttempt(
-          store, callout, callers: callers ?? [store.device], leases: nil, dependencies))
+          store, callout, callers: callers ?? [store.device],
+          leases: claiming ? try store.callClaims(callout.id) : nil, dependencies))
       try await attempt.run()
     }
   }
@@ -111,6 +113,27 @@ import Testing
     let second = try Fixture([])
     try await second.run(callers: [other, second.store.device])
     #expect(second.calls == [90])
+  }
+
+  @Test(
+    "A number is called if the remote can be read, but refuses every claim",
+    arguments: ["hooks/pre-receive", "refs/belfry/calls"])
+  func refusedClaims(_ obstacle: String) async throws {
+    let fixture = try Fixture([.answered])
+    let remote = fixture.sandbox.root + "/remote.git"
+    _ = try await fixture.sandbox.git(
+      "init", "-q", "--bare", "-b", "main", remote, in: fixture.sandbox.root)
+    try fixture.store.sync.addRemote(Remote(name: "origin", url: remote))
+    if obstacle.hasPrefix("refs") {
+      // A file in the place of the folder of claims, which git reports like a race.
+      try FileManager.default.createDirectory(
+        atPath: remote + "/refs/belfry", withIntermediateDirectories: true)
+      try fixture.sandbox.write("", to: "\(remote)/\(obstacle)")
+    } else {
+      try fixture.sandbox.write("#!/bin/sh\nexit 1\n", to: "\(remote)/\(obstacle)", mode: 0o755)
+    }
+    try await fixture.run(claiming: true)
+    #expect(fixture.calls.count == 1)
   }
 
   @Test("An attempt whose process died counts")

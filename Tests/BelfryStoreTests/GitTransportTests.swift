@@ -12,9 +12,9 @@ import Testing
     try await fixture.git("clone", "-q", "--bare", fixture.store.path, path)
     try fixture.store.commit(fixture.change("Dentist"))
     let second = try fixture.head()
-    func hasMoved(_ url: String, push: String? = nil) throws -> Bool {
+    func hasMoved(_ url: String, push: [String] = []) throws -> Bool {
       try GitTransport(
-        fixture.store.repository(), Remote(name: "origin", url: url, pushURL: push),
+        fixture.store.repository(), Remote(name: "origin", url: url, pushURLs: push),
         context: fixture.store.context
       ).hasMoved("main", from: first)
     }
@@ -26,7 +26,7 @@ import Testing
     #expect(try hasMoved(path))
     // Nothing is known of a remote that is elsewhere, receives pushes elsewhere, or has no such branch.
     #expect(try !hasMoved("server:" + path))
-    #expect(try !hasMoved(path, push: fixture.sandbox.root + "/other.git"))
+    #expect(try !hasMoved(path, push: [fixture.sandbox.root + "/other.git"]))
     #expect(try !hasMoved(fixture.sandbox.root + "/missing.git"))
     try await fixture.git("update-ref", "-d", "refs/heads/main", in: path)
     #expect(try !hasMoved(path))

@@ -44,6 +44,39 @@ import Testing
     }
   }
 
+  @Test("A lock of the branch, a hook of this machine, and another hash are named as such")
+  func namedCauses() throws {
+    let lock = try RemoteFailureTests.failure(
+      """
+      remote: error: cannot lock ref 'refs/heads/main': Unable to create '/r/refs/heads/main.lock': File exists.
+      remote:
+      remote: Another git process seems to be running in this repository, e.g.
+      error: failed to push some refs to '/srv/alarms.git'
+      """, refusal: "failed to update ref")
+    #expect(lock.kind == .locked)
+    #expect(
+      lock.reason
+        == "cannot lock ref 'refs/heads/main': Unable to create '/r/refs/heads/main.lock': File exists"
+    )
+    let hook = RemoteFailure(
+      hook: "/hooks/pre-push",
+      GitCommand.Outcome(
+        status: 1, output: "to standard output\n",
+        error: "the certificate was not found\nerror: failed to push some refs to '/r.git'\n"),
+      url: try RemoteURL("/srv/alarms.git"))
+    #expect(hook.kind == .hook(path: "/hooks/pre-push"))
+    #expect(
+      hook.reason
+        == "git's hook pre-push refuses the push: the certificate was not found: to standard output"
+    )
+    for words in [
+      "fatal: the receiving end does not support this repository's hash algorithm",
+      "fatal: mismatched algorithms: client sha1; server sha256",
+    ] {
+      #expect(try RemoteFailureTests.failure(words).kind == .objectFormat)
+    }
+  }
+
   @Test func repositoryOfAnotherUserIsNamed() throws {
     let failure = try RemoteFailureTests.failure(
       "fatal: detected dubious ownership in repository at '/srv/alarms.git'\n")

@@ -137,7 +137,7 @@ extension CommandError {
     case .remoteIsNoStore(let url):
       return (
         .failed, "\(Printable.text(url)) is not a Belfry store.",
-        "Correct the remote: belfry remote remove, then belfry remote add"
+        "A store needs an empty repository, or that of another device. On a host, create one without a README. Then: belfry remote remove NAME; belfry remote add NAME URL"
       )
     case .unreadableObject(let reason):
       return (
@@ -215,6 +215,12 @@ extension RemoteFailure {
     case .missing: "Create it there with 'git init --bare -b main', or correct the remote."
     case .unwritable:
       "No local data is lost. Free space there, or get write access to all of its folders. For several accounts, create it with 'git init --bare --shared=group'."
+    case .locked:
+      "No local data is lost. If no push is running there, remove that file on the remote."
+    case .hook(let path):
+      "No local data is lost. Resolve what the hook reports, or correct it: \(Printable.text(path))"
+    case .objectFormat:
+      "Create the repository with 'git init --bare -b main --object-format=sha1', or correct the remote."
     case .foreign(let path):
       "If you trust it: git config --global --add safe.directory \(Printable.text(ShellWord.quoted(path)))"
     case .damaged: "No local data is lost. Repair it there with 'git fsck', or create a new one."

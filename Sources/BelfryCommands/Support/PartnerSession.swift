@@ -230,7 +230,7 @@ extension CommandError {
             "If you trust that address, re-pair through it: belfry partner invite --remote URL"
           ])
         case .other, .damaged, .unwritable, .foreign, .rejected, .stalled, .hostKey,
-          .authentication:
+          .authentication, .locked, .hook, .objectFormat:
           break
         }
       }

@@ -46,6 +46,8 @@ public struct CallAttempt: Sendable {
   private let leases: CallClaims?
   private let dependencies: Dependencies
 
+  /// The number of claims that the remote refuses before this device calls without one.
+  private static let maxRefusals = 3
   /// The maximum time between two reads of the claims, in seconds.
   private static let pollInterval: Int64 = 5
 
@@ -72,9 +74,16 @@ public struct CallAttempt: Sendable {
   public func run() async throws {
     var progress = file[callout.id] ?? CallProgress(at: dependencies.now())
     var seen: [Int: Instant] = [:]
+    var refusals = 0
     while !progress.isOver {
       guard dependencies.isWanted() else { break }
-      let claims = await readClaims(&seen)
+      var claims = await readClaims(&seen)
+      // A remote that can only be read cannot coordinate the devices. The call must be placed nevertheless.
+      if refusals >= CallAttempt.maxRefusals,
+        claims?.contains(where: { $0.outcome == .answered }) != true
+      {
+        claims = nil
+      }
       let now = dependencies.now()
       switch election.move(at: now, leases: claims, tried: progress.attempts) {
       case .over: progress.isOver = true
@@ -82,14 +91,21 @@ public struct CallAttempt: Sendable {
         let seconds = min(CallAttempt.pollInterval, max(1, until.seconds(since: now)))
         try await dependencies.sleep(seconds)
       case .claim(let term):
-        // After a failed claim, the next read shows the claim of another device, or that the remote is offline.
-        guard let leases, (try? await leases.claim(term, at: now)) == true else {
+        // After a lost claim, the next read shows that of another device.
+        var isMine = false
+        do {
+          isMine = try await leases?.claim(term, at: now) ?? false
+        } catch {
+          refusals += 1
+        }
+        guard isMine else {
           try await dependencies.sleep(1)
           continue
         }
         let outcome = try await call(&progress)
         seen[term] = dependencies.now()
-        try? await leases.note(outcome.claim, of: term, at: dependencies.now())
+        // Without the note, another device calls again after the lease.
+        try? await leases?.note(outcome.claim, of: term, at: dependencies.now())
         if outcome == .answered { progress.isOver = true }
       case .call:
         if try await call(&progress) == .answered { progress.isOver = true }

@@ -1,5 +1,6 @@
 import BelfryCore
 import Git
+import Glibc
 
 /// A transport that uses the user's own git, over a path, ssh, https or git, with the user's configuration, keys,
 /// credentials and certificates.
@@ -8,9 +9,12 @@ struct GitTransport: RemoteTransport {
   let remote: Remote
   /// The URL to fetch from.
   let url: RemoteURL
-  private let pushURL: RemoteURL?
+  /// The URLs to push to; empty if it is only `url`.
+  private let pushURLs: [RemoteURL]
   private let context: StoreContext
-  private var urls: [RemoteURL] { [url, pushURL].compactMap { $0 } }
+  private var urls: [RemoteURL] { [url] + pushURLs }
+
+  var hasOtherPushURLs: Bool { !pushURLs.isEmpty }
 
   /// Creates a transport to a remote.
   ///
@@ -20,7 +24,7 @@ struct GitTransport: RemoteTransport {
     self.remote = remote
     self.context = context
     url = try GitTransport.check(remote.url)
-    pushURL = try remote.pushURL.map(GitTransport.check)
+    pushURLs = try remote.pushURLs.map(GitTransport.check)
   }
 
   /// Parses the URL of a remote.
@@ -108,19 +112,60 @@ struct GitTransport: RemoteTransport {
     if outcome.status != 0 { throw failure(outcome) }
   }
 
-  /// The parts of git's messages that mean that another device moved the reference first.
+  /// The parts of git's messages that can mean that another device moved the reference first.
   private static let races = [
     "fetch first", "non-fast-forward", "cannot lock ref", "failed to update ref",
     "incorrect old value", "reference already exists", "stale info",
   ]
 
   func push(_ commit: ObjectID, to branch: String) async throws -> PushOutcome {
-    try pushOutcome(try await push("\(commit):refs/heads/\(branch)"), branch)
+    let specification = "\(commit):refs/heads/\(branch)"
+    if pushURLs.isEmpty {
+      return try await pushOutcome(try await push(specification), branch, at: url)
+    }
+    return try await pushEverywhere(commit, specification, branch)
+  }
+
+  /// Pushes a commit to each of several URLs that doesn't have it yet. A URL that fails does not affect the others.
+  private func pushEverywhere(
+    _ commit: ObjectID, _ specification: String, _ branch: String
+  ) async throws -> PushOutcome {
+    var failure: (any Error)?
+    var result = PushOutcome.moved
+    for url in pushURLs {
+      do {
+        // The remote-tracking branch says nothing about this URL.
+        if try await head(of: branch, at: url) == commit { continue }
+        // git ends at the first URL that it cannot reach.
+        let target = pushURLs.count == 1 ? remote.name : url.text
+        let outcome = try await pushOutcome(
+          try await push(specification, to: target), branch, at: url)
+        if case .moved = outcome { continue }
+        result = outcome
+      } catch {
+        failure = failure ?? error
+      }
+    }
+    if let failure { throw failure }
+    // Only a push by the remote's name updates the remote-tracking branch. A failure shows in the next sync.
+    if pushURLs.count > 1 { _ = try? await fetch(branch) }
+    return result
+  }
+
+  /// Returns the commit of a branch at a URL, or nil if there is none.
+  private func head(of branch: String, at url: RemoteURL) async throws -> ObjectID? {
+    let name = "refs/heads/\(branch)"
+    let outcome = try await run([
+      "ls-remote", "--quiet", "--refs", "--end-of-options", url.text, name,
+    ])
+    if outcome.status != 0 { throw failure(outcome, at: url) }
+    return outcome.output.split(separator: "\n").lazy.map { $0.split(separator: "\t") }
+      .first { $0.count == 2 && $0[1] == name }.flatMap { ObjectID(hexadecimal: $0[0]) }
   }
 
   /// Reads the branch of a remote on this machine's file systems.
   func hasMoved(_ branch: String, from expected: ObjectID) -> Bool {
-    guard pushURL == nil, url.transport == .path, let path = url.repositoryPath,
+    guard pushURLs.isEmpty, url.transport == .path, let path = url.repositoryPath,
       let folder = RepositoryFolder(path), folder.hasFileReferences,
       let commit = folder.head(of: branch)
     else { return false }
@@ -130,15 +175,16 @@ struct GitTransport: RemoteTransport {
   func pushAhead(
     _ commit: ObjectID, of expected: ObjectID, to branch: String
   ) async throws -> PushOutcome {
+    if hasOtherPushURLs { return .elsewhere }
     // Without the lease, git would also move a branch forward that was rewound.
     let lease = "--force-with-lease=refs/heads/\(branch):\(expected)"
-    return try pushOutcome(
-      try await push("\(commit):refs/heads/\(branch)", options: [lease]), branch)
+    return try await pushOutcome(
+      try await push("\(commit):refs/heads/\(branch)", options: [lease]), branch, at: url)
   }
 
   private func pushOutcome(
-    _ outcome: GitCommand.Outcome, _ branch: String
-  ) throws -> PushOutcome {
+    _ outcome: GitCommand.Outcome, _ branch: String, at url: RemoteURL
+  ) async throws -> PushOutcome {
     if outcome.status == 0 { return .moved }
     let refusal = GitTransport.refusal(outcome) ?? ""
     if refusal.contains("branch is currently checked out") { return .checkedOut }
@@ -146,10 +192,31 @@ struct GitTransport: RemoteTransport {
     if !RemoteFailure.isWriteDenied(outcome),
       GitTransport.races.contains(where: { refusal.contains($0) })
     {
-      if url.transport == .path { removeAbandonedLocks(of: branch) }
-      return .elsewhere
+      if url.transport == .path, removeAbandonedLocks(of: branch, at: url) { return .elsewhere }
+      return .refused(failure(outcome, at: url))
     }
-    throw failure(outcome)
+    if let hook = await refusingHook(outcome) {
+      throw StoreError.remoteFailed(
+        url: url.shown, RemoteFailure(hook: hook, outcome, url: url))
+    }
+    throw failure(outcome, at: url)
+  }
+
+  /// Returns the path of the local hook that has refused a push, or nil if another reason is more likely.
+  ///
+  /// git itself says only that it has failed to push.
+  private func refusingHook(_ outcome: GitCommand.Outcome) async -> String? {
+    guard GitTransport.refusal(outcome) == nil,
+      outcome.error.contains("error: failed to push some refs to"),
+      !["remote end hung up", "RPC failed", "pack-objects", "remote unpack"]
+        .contains(where: { outcome.error.contains($0) }),
+      // Without git's answer, the failure is reported as any other.
+      let answer = try? await GitCommand.run(
+        ["rev-parse", "--git-path", "hooks/pre-push"], in: repository.workTree),
+      answer.status == 0, let name = answer.output.split(separator: "\n").first
+    else { return nil }
+    let path = name.hasPrefix("/") ? String(name) : "\(repository.workTree)/\(name)"
+    return access(path, X_OK) == 0 ? path : nil
   }
 
   func leave(_ commit: ObjectID, as reference: String) async throws {
@@ -167,6 +234,10 @@ struct GitTransport: RemoteTransport {
     for line in outcome.output.split(separator: "\n") {
       let fields = line.split(separator: "\t").map(String.init)
       guard fields.count == 2 else { continue }
+      // git cannot fetch from it, and reports that the branch doesn't exist.
+      if fields[0].utf8.count == 64, fields[0].allSatisfy(\.isHexDigit) {
+        throw StoreError.remoteFailed(url: url.shown, .otherObjectFormat)
+      }
       // The first line is `ref: refs/heads/master<tab>HEAD`.
       let name = fields[1] == "HEAD" ? String(fields[0].dropFirst(5)) : fields[1]
       guard name.hasPrefix(prefix), case let branch = String(name.dropFirst(prefix.count)),
@@ -211,7 +282,11 @@ struct GitTransport: RemoteTransport {
     if outcome.status == 0 { return true }
     let refusal = GitTransport.refusal(outcome) ?? ""
     let races = GitTransport.races + ["already exists"]
-    if races.contains(where: { refusal.contains($0) }) { return false }
+    if races.contains(where: { refusal.contains($0) }) {
+      // A stale lock has the same words.
+      let names = try await references(under: reference)
+      if names.contains("") { return false }
+    }
     throw failure(outcome)
   }
 
@@ -236,7 +311,7 @@ struct GitTransport: RemoteTransport {
   }
 
   private func push(
-    _ specification: String, options: [String] = []
+    _ specification: String, options: [String] = [], to target: String? = nil
   ) async throws -> GitCommand.Outcome {
     // On a local disk, delta compression takes longer than writing the objects.
     let settings = url.transport == .path ? ["-c", "pack.window=0"] : []
@@ -244,7 +319,7 @@ struct GitTransport: RemoteTransport {
       settings + [
         "push", "--progress", "--porcelain", "--no-follow-tags", "--no-signed",
         "--recurse-submodules=no",
-      ] + options + ["--end-of-options", remote.name, specification])
+      ] + options + ["--end-of-options", target ?? remote.name, specification])
   }
 
   private func run(_ arguments: [String]) async throws -> GitCommand.Outcome {
@@ -263,21 +338,29 @@ struct GitTransport: RemoteTransport {
 
   // MARK: Failures
 
-  private func failure(_ outcome: GitCommand.Outcome) -> StoreError {
-    .remoteFailed(
+  private func failure(
+    _ outcome: GitCommand.Outcome, at place: RemoteURL? = nil
+  ) -> StoreError {
+    let url = place ?? url
+    return .remoteFailed(
       url: url.shown,
       RemoteFailure(explaining: outcome, refusal: GitTransport.refusal(outcome), url: url))
   }
 
-  /// Removes stale locks that a dead push left in a remote on this machine's file systems.
-  private func removeAbandonedLocks(of branch: String) {
+  func removeAbandonedLocks(of branch: String) -> Bool {
+    (pushURLs.isEmpty ? [url] : pushURLs).filter { $0.transport == .path }
+      .map { removeAbandonedLocks(of: branch, at: $0) }.contains(true)
+  }
+
+  /// Removes stale locks that a dead push left in a remote on this machine's file systems. Returns true if there were
+  /// any.
+  private func removeAbandonedLocks(of branch: String, at url: RemoteURL) -> Bool {
     let path = url.text.hasPrefix("/") ? url.text : String(url.text.dropFirst(7))
-    guard let other = try? Repository.open(path) else { return }
+    guard let other = try? Repository.open(path) else { return false }
     // Processes of other machines on a shared disk cannot be seen, so only old locks are removed.
     let age: Int64 = RepositoryFolder.isShared(path) ? 120 : 1
-    for lock in other.locks(of: "refs/heads/\(branch)") {
-      _ = other.removeStaleLock(lock, olderThan: age)
-    }
+    return other.locks(of: "refs/heads/\(branch)")
+      .map { other.removeStaleLock($0, olderThan: age) }.contains(true)
   }
 }
 

@@ -4,6 +4,9 @@
 /// don't retry together. The limit is a time, not a number of attempts, because each attempt can lose against another
 /// device.
 struct PushRetry {
+  /// The time in milliseconds for which a refused push waits for the branch to move. Another push that holds the
+  /// branch's lock takes less.
+  static let refusalTimeout = 2_000
   /// The default time for which pushes are retried, in milliseconds.
   static let timeout = 60_000
   /// The maximum wait before the second attempt, and before any attempt, in milliseconds.

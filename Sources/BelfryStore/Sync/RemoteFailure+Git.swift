@@ -19,6 +19,8 @@ extension RemoteFailure {
       self.init(.unwritable, "you may not write to all of its folders")
     } else if messages.contain("dubious ownership"), let path = url.repositoryPath {
       self.init(.foreign(path: path), "it belongs to another user")
+    } else if refusal != nil, let reason = messages.reason(".lock': File exists") {
+      self.init(.locked, reason)
     } else if let refusal {
       // The messages of the remote's hooks precede the reason.
       let reasons = [url.masked(refusal)] + messages.fromHooks.prefix(3)
@@ -29,6 +31,23 @@ extension RemoteFailure {
       self.init(.other, messages.likelyReason ?? "git exited with status \(outcome.status)")
     }
   }
+
+  /// Creates the failure of a push that a local hook has refused.
+  ///
+  /// - Parameters:
+  ///   - hook: The path of the hook.
+  ///   - outcome: The result of the push.
+  ///   - url: The URL, whose credentials are masked.
+  init(hook: String, _ outcome: GitCommand.Outcome, url: RemoteURL) {
+    // A hook can print to both streams.
+    let words = GitMessages(outcome.error + "\n" + outcome.output, url: url).fromLocalHook
+    let reasons = ["git's hook pre-push refuses the push"] + words.prefix(3)
+    self.init(.hook(path: hook), reasons.joined(separator: ": "))
+  }
+
+  /// The failure of a remote whose repository uses SHA-256.
+  static let otherObjectFormat = RemoteFailure(
+    .objectFormat, "its repository uses SHA-256, and a store SHA-1")
 
   /// Returns true if the remote could not change a reference for lack of permission. git gives the push the same reason
   /// as for a reference that another push has locked.
@@ -48,6 +67,11 @@ extension RemoteFailure {
     }
     if let reason = messages.reason("No space left on device") {
       return RemoteFailure(.other, reason)
+    }
+    if messages.contain(
+      "does not support this repository's hash algorithm", "mismatched algorithms")
+    {
+      return otherObjectFormat
     }
     if messages.contain("REMOTE HOST IDENTIFICATION HAS CHANGED") {
       return RemoteFailure(.hostKey(.changed, url), "its host key has changed")
@@ -125,6 +149,12 @@ private struct GitMessages {
   var fromHooks: [String] {
     lines.filter { $0.hasPrefix("remote: ") && !$0.contains("% (") }.map(GitMessages.plain)
       .filter { !$0.isEmpty && !$0.hasPrefix("hook declined") && !$0.hasSuffix("done") }
+  }
+
+  /// The messages of a local hook, which precede git's own.
+  var fromLocalHook: [String] {
+    lines.filter { !$0.isEmpty && !$0.contains("failed to push some refs to") && $0 != "Done" }
+      .map(GitMessages.plain)
   }
 
   /// The message that most likely names the reason of the failure; nil if there are no messages.

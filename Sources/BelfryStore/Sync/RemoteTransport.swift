@@ -26,6 +26,12 @@ public protocol RemoteTransport: Sendable {
   /// - Throws: `StoreError.remoteFailed`.
   func push(_ commit: ObjectID, to branch: String) async throws -> PushOutcome
 
+  /// True if pushes also go to other places than that from which is fetched.
+  var hasOtherPushURLs: Bool { get }
+
+  /// Removes the locks of a branch that a dead push left, if they can be seen. Returns true if there were any.
+  func removeAbandonedLocks(of branch: String) -> Bool
+
   /// Returns true if a branch is known to have another commit than an expected one, without a connection to the remote.
   func hasMoved(_ branch: String, from expected: ObjectID) -> Bool
 
@@ -35,7 +41,7 @@ public protocol RemoteTransport: Sendable {
   ///   - commit: The commit, which contains the expected one.
   ///   - expected: The expected commit of the branch.
   ///   - branch: The branch.
-  /// - Returns: `.elsewhere` if the branch has another commit, or has none.
+  /// - Returns: `.elsewhere` or `.refused` if the branch has another commit, or has none.
   /// - Throws: `StoreError.remoteFailed`.
   func pushAhead(
     _ commit: ObjectID, of expected: ObjectID, to branch: String
@@ -55,6 +61,12 @@ public protocol RemoteTransport: Sendable {
 extension RemoteTransport {
   /// Starts nothing.
   public func prepare() {}
+
+  /// Pushes only to the place from which is fetched.
+  public var hasOtherPushURLs: Bool { false }
+
+  /// Sees no locks.
+  public func removeAbandonedLocks(of branch: String) -> Bool { false }
 
   /// Knows nothing about the branch.
   public func hasMoved(_ branch: String, from expected: ObjectID) -> Bool { false }
@@ -119,8 +131,11 @@ extension RemoteTransport {
 public enum PushOutcome: Sendable {
   /// The branch has the new commit.
   case moved
-  /// Another device moved the branch first, or is moving it.
+  /// The push must be tried again, after a fetch.
   case elsewhere
+  /// The remote refused the branch in words that it uses if another device moves it at the same time. Only a fetch that
+  /// shows a moved branch proves it. The error has the remote's words.
+  case refused(StoreError)
   /// The branch is checked out at the remote, which is another store and must move its branch itself.
   case checkedOut
 }
@@ -147,6 +162,12 @@ public struct RemoteFailure: Hashable, Sendable {
     case damaged
     /// The remote cannot create files.
     case unwritable
+    /// A lock file at the remote keeps the branch from moving.
+    case locked
+    /// A hook of this machine's git, at the path, refused the push.
+    case hook(path: String)
+    /// The remote's repository uses another hash than SHA-1.
+    case objectFormat
     /// The repository on this machine belongs to another user, and git does not trust it. The path is that of the
     /// repository.
     case foreign(path: String)

@@ -126,6 +126,24 @@ private struct SyncRun {
     /// The branch that was fetched.
     var branch = Repository.defaultBranch
     var isFetched = false
+    /// The push that the remote has refused, as it does if another device moves the branch; nil without one.
+    var refusal: Refusal?
+  }
+
+  /// A refused push. It is repeated only after the branch has moved.
+  struct Refusal: Sendable {
+    /// The error with the remote's words.
+    let failure: StoreError
+    /// The commit of the remote's branch before the push.
+    let theirs: ObjectID?
+    /// The branch that was fetched.
+    let branch: String
+    let began = ContinuousClock.now
+
+    /// True if a push of another device that began before has ended by now.
+    var isExpired: Bool {
+      (ContinuousClock.now - began) / .milliseconds(1) > Double(PushRetry.refusalTimeout)
+    }
   }
   let store: Store
   let repository: Repository
@@ -215,7 +233,8 @@ private struct SyncRun {
 
   mutating func giveUp(attempts: Int) {
     for index in reachable where !peers[index].isFetched {
-      result.exchanges[index].failure = StoreError.pushRaceLost(attempts: attempts)
+      result.exchanges[index].failure =
+        peers[index].refusal?.failure ?? StoreError.pushRaceLost(attempts: attempts)
     }
   }
 
@@ -272,6 +291,27 @@ private struct SyncRun {
         peers[index].branch = branch
       }
       if value.wasRewound { result.exchanges[index].wasRewound = true }
+      checkRefusal(of: index)
+    }
+  }
+
+  /// Decides about a refused push after a fetch.
+  ///
+  /// 1. The branch has moved, or a stale lock was removed: the push is repeated.
+  /// 2. Another push may still be moving the branch: it is fetched again.
+  /// 3. Otherwise the refusal is the failure of the exchange, which has merged the remote's commits.
+  private mutating func checkRefusal(of index: Int) {
+    guard let refusal = peers[index].refusal else { return }
+    let peer = peers[index]
+    if refusal.theirs != peer.theirs || refusal.branch != peer.branch
+      || (try? peer.transport.get())?.removeAbandonedLocks(of: Repository.defaultBranch) == true
+    {
+      peers[index].refusal = nil
+    } else if refusal.isExpired {
+      peers[index].refusal = nil
+      result.exchanges[index].failure = refusal.failure
+    } else {
+      peers[index].isFetched = false
     }
   }
 
@@ -306,9 +346,15 @@ private struct SyncRun {
 
   private mutating func push(_ ours: ObjectID?) async throws -> Bool {
     guard let ours else { return true }
-    return try await push(ours, to: reachable.filter { peers[$0].theirs != ours }) { peer in
+    let indices = reachable.filter { index in
+      let peer = peers[index]
+      return peer.refusal == nil
+        && (peer.theirs != ours || (try? peer.transport.get())?.hasOtherPushURLs == true)
+    }
+    let isDone = try await push(ours, to: indices) { peer in
       try await peer.transport.get().push(ours, to: Repository.defaultBranch)
     }
+    return isDone && reachable.allSatisfy { peers[$0].refusal == nil }
   }
 
   /// Pushes to several remotes in parallel. Returns false if another device moved a remote's branch first.
@@ -319,7 +365,7 @@ private struct SyncRun {
     let (repository, device) = (repository, store.device)
     let pushed = try await each(indices) { peer in
       let outcome = try await send(peer)
-      if outcome == .checkedOut {
+      if case .checkedOut = outcome {
         try await peer.transport.get().leave(ours, as: "\(StoreSync.incoming)\(device)")
       }
       let count =
@@ -332,7 +378,11 @@ private struct SyncRun {
       switch value.outcome {
       case .moved: peers[index].theirs = ours
       case .checkedOut: result.exchanges[index].isLeft = true
-      case .elsewhere:
+      case .elsewhere, .refused:
+        if case .refused(let failure) = value.outcome {
+          peers[index].refusal = Refusal(
+            failure: failure, theirs: peers[index].theirs, branch: peers[index].branch)
+        }
         peers[index].isFetched = false
         isDone = false
         continue
