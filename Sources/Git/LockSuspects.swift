@@ -6,6 +6,8 @@ import Glibc
 struct LockSuspects: Sendable {
   /// The folders of the repository, with symbolic links resolved.
   var folders: [String]
+  /// The same folders, for processes that see them at another path, through a bind mount or in a container.
+  var identities: Set<FileIdentity> = []
   /// The owner and mode of the work tree, which decide who may enter it.
   var workTree: Permissions
   /// The owner and mode of the `.git` folder, which decide who may write to it.
@@ -49,6 +51,7 @@ struct LockSuspects: Sendable {
     switch process.workingDirectory {
     case .path(let path):
       return folders.contains { path == $0 || path.hasPrefix($0 + "/") }
+        || !identities.isDisjoint(with: process.workingFolders)
     case .none: return false
     case .hidden:
       guard workTree.allow(1, process), gitDirectory.allow(3, process) else { return false }

@@ -34,12 +34,11 @@ extension Repository {
   /// Returns a process that may be using a lock file: one that has the file open, or a git that may be working in the
   /// repository. Returns nil if this user can see no such process.
   public func user(of lock: String) -> GitUser? {
-    let file = Repository.resolved(lock)
-    let suspects = lockSuspects(file)
+    let suspects = lockSuspects(Repository.resolved(lock))
     let own = getpid()
     for name in DurableFile.names(in: "/proc") {
       guard let number = Int32(name), number != own else { continue }
-      if RunningProcess.hasOpen(file, number)
+      if RunningProcess.hasOpen(lock, number)
         || RunningProcess(git: number).map(suspects.include) == true
       {
         return GitUser(name: RunningProcess.name(of: number), process: number)
@@ -56,8 +55,10 @@ extension Repository {
       return .init(user: status.st_uid, group: status.st_gid, mode: status.st_mode)
     }
     var status = stat()
+    let folders = [workTree, gitDirectory, commonDirectory]
     return LockSuspects(
-      folders: [workTree, gitDirectory, commonDirectory].map(Repository.resolved),
+      folders: folders.map(Repository.resolved),
+      identities: Set(folders.compactMap { FileIdentity($0) }),
       workTree: permissions(workTree), gitDirectory: permissions(gitDirectory),
       lockChanged: lstat(lock, &status) == 0 ? Int64(status.st_mtim.tv_sec) : nil)
   }
@@ -86,7 +87,8 @@ extension Repository {
 
   /// Returns the file system's time in seconds since the epoch, or nil if no file can be written.
   func fileSystemTime() -> Int64? {
-    let path = scratch + "/new-time"
+    // Processes without the store's lock call this, too.
+    let path = "\(scratch)/new-time-\(DurableFile.uniqueSuffix)"
     guard let status = try? DurableFile.write([], to: path, temporary: path + "~", syncing: false)
     else { return nil }
     _ = unlink(path)

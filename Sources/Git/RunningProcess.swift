@@ -20,6 +20,8 @@ struct RunningProcess: Sendable {
   /// The group ids for file access.
   var groups: Set<UInt32>
   var workingDirectory: Folder
+  /// The working folder and the folders around it.
+  var workingFolders: Set<FileIdentity> = []
   /// The start time in seconds since the epoch, computed from this machine's present clock; nil if it is unknown.
   var started: Int64?
 
@@ -79,6 +81,7 @@ extension RunningProcess {
     errno = 0
     if let folder = RunningProcess.target("\(entry)/cwd") {
       workingDirectory = .path(folder)
+      workingFolders = RunningProcess.foldersAround("\(entry)/cwd")
     } else {
       workingDirectory = errno == EACCES || errno == EPERM ? .hidden : .none
     }
@@ -103,12 +106,25 @@ extension RunningProcess {
   /// Returns true if a process has a file open, as far as this user can see.
   ///
   /// - Parameters:
-  ///   - file: The path of the file, with symbolic links resolved.
+  ///   - path: The path of the file. The process may know its folder by another path.
   ///   - number: The process number.
-  static func hasOpen(_ file: String, _ number: Int32) -> Bool {
-    DurableFile.names(in: "/proc/\(number)/fd").contains {
-      target("/proc/\(number)/fd/\($0)") == file
+  static func hasOpen(_ path: String, _ number: Int32) -> Bool {
+    guard let file = FileIdentity(path) else { return false }
+    let name = lastComponent(path)
+    return DurableFile.names(in: "/proc/\(number)/fd").contains {
+      let link = "/proc/\(number)/fd/\($0)"
+      // Other files are not examined, as they can be on a disk that does not respond.
+      return target(link).map(lastComponent) == name && FileIdentity(link) == file
     }
+  }
+
+  /// Returns a folder and the folders around it, as the system resolves `..` from there.
+  private static func foldersAround(_ folder: String) -> Set<FileIdentity> {
+    var found: Set<FileIdentity> = []
+    var path = folder
+    // The root is its own parent.
+    while let identity = FileIdentity(path), found.insert(identity).inserted { path += "/.." }
+    return found
   }
 
   private static func numbers(_ label: String, in status: [UInt8]) -> [UInt32] {

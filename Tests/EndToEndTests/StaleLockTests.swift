@@ -42,6 +42,40 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: git + "/gc.pid"))
   }
 
+  @Test(
+    "The lock of a git that commits through another mount, and waits for its editor, is not removed",
+    .enabled(if: TestMachine.mounts))
+  func lockOfCommitThroughAnotherMount() async throws {
+    let sandbox = try await store()
+    let (root, store) = (sandbox.root, sandbox.store)
+    try sandbox.write(
+      """
+      #!/bin/sh
+      touch '\(root)/open'
+      while [ ! -e '\(root)/enough' ]; do sleep 0.1; done
+      echo Edit > "$1"
+      """, to: root + "/editor", mode: 0o755)
+    let file = try sandbox.alarmFile()
+    try sandbox.write(try sandbox.read(file).replacing("\"Tea\"", with: "\"Coffee\""), to: file)
+    async let commit = sandbox.run(
+      "/usr/bin/unshare",
+      [
+        "--mount", "/bin/sh", "-c",
+        "mkdir '\(root)/other' && mount --bind '\(store)' '\(root)/other' && cd '\(root)/other/alarms' && GIT_EDITOR='\(root)/editor' git -c user.name=a -c user.email=b commit -a",
+      ])
+    #expect(try await sandbox.waitForFile(root + "/open"))
+    let lock = store + "/.git/index.lock"
+    _ = try await sandbox.run("/usr/bin/touch", ["-d", "1 hour ago", lock])
+    let add = try await add(sandbox)
+    #expect(add.status == 7, "\(add.err)")
+    #expect(add.err.contains("git (process"), "\(add.err)")
+    #expect(FileManager.default.fileExists(atPath: lock))
+    try sandbox.write("", to: root + "/enough")
+    let done = try await commit
+    #expect(done.status == 0, "\(done.err)")
+    #expect(try await self.add(sandbox).status == 0)
+  }
+
   @Test func lockOfGitOnAnotherHostIsReportedAndRemovedByDoctor() async throws {
     let sandbox = try await store()
     try sandbox.write("4711 oldhost", to: sandbox.store + "/.git/gc.pid")
