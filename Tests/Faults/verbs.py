@@ -104,6 +104,7 @@ class Verbs:
         self.remote, self.mailbox = sandbox.data / "remote.git", sandbox.data / "mailbox.git"
         self.devices = [Device(sandbox, name, self.clock) for name in ("alpha", "beta")]
         self.probes, self.counts, self.killed = {}, Counter(), Counter()
+        self.kept = set()  # alarms that no kind chooses
         self.kinds = [kind for kinds in COVERED.values() for kind in kinds]
         self.durations = {kind: [] for kind in self.kinds}
         # The delay of the kills of each kind, relative to a typical call: parallel work makes calls slower.
@@ -161,7 +162,7 @@ class Verbs:
         """Returns the words of a call of a kind, or None if the store has no use for it."""
         pick, number = self.chance.choice, self.steps
         records = {id: json.loads(record) for id, record in device.records().items()}
-        kept = {*self.probes.values(), self.quiet, self.rehearsed}
+        kept = {*self.probes.values(), self.quiet, self.rehearsed, *self.kept}
         standing = [id for id, record in sorted(records.items()) if id not in kept and not record.get("deleted")]
         # One-time alarms do not suit every kind.
         alarms = [id for id in standing if "date" not in records[id]["schedule"]]

@@ -1,0 +1,117 @@
+"""Runs each verb that writes beside every other one, and examines the objects after each pair.
+
+Commands that write objects at the same time must neither refuse each other for another reason than a lock nor damage what
+the other has written. So `git fsck --strict` and `belfry doctor` examine the store after every round, in which two calls
+begin within the duration of a typical call. In half of the rounds one of them is a sync that sends a heartbeat."""
+import json, shutil, statistics, threading
+from sandbox import Unusable, brief, broken_objects, play
+from verbs import Verbs
+
+# Further calls: writes of many objects, and git's own.
+MORE = {"disable many": ["disable", "+many"], "enable many": ["enable", "+many"],
+        "git gc": ["git", "--", "gc", "--quiet"], "git repack": ["git", "--", "repack", "-d", "--quiet"]}
+MANY = 60  # number of alarms with the tag `many`
+# The exit statuses of a refusal: a usage error, an action that is not possible, a limit of the tier, and a lock.
+REFUSED = {2, 4, 5, 7}
+# Kinds that fail if the other call has just removed or made what they name.
+DEPENDENT = {"clone", "restore", "partner sync", "remote add", "remote remove"}
+
+class Pairs(Verbs):
+    def words(self, device, kind):
+        return MORE.get(kind) or super().words(device, kind)
+
+    def next_pair(self):
+        """Returns two kinds. All pairs come once in a random order, then again."""
+        if not self.left:
+            kinds = [*self.kinds, *MORE]
+            pairs = [(one, other) for index, one in enumerate(kinds) for other in kinds[index:]]
+            self.left = self.chance.sample(pairs, len(pairs))
+        pair = self.left.pop()
+        if self.chance.random() < 0.5:
+            pair = ("sync", self.chance.choice((*pair, "disable many", "enable many")))
+        return self.chance.sample(pair, 2)
+
+    def typical(self, kind):
+        return statistics.median(self.durations.get(kind) or [2 * self.startup])
+
+    def round(self, device):
+        self.steps += 1
+        kinds = self.next_pair()
+        # A heartbeat is due again after less than this.
+        moment = self.clock.forward(self.chance.randrange(250, 800))
+        calls = []
+        for kind in kinds:
+            if (words := self.words(device, kind)) is not None:
+                calls.append((kind, words))
+                # The kinds choose by this number.
+                self.steps += 1
+        outcomes = {}
+        def call(number, words, delay):
+            try:
+                self.pauses[number].wait(delay)
+                outcomes[number] = device.run(*words, now=moment)
+            except Unusable as reason:
+                outcomes[number] = reason
+        delays = [0, self.chance.uniform(0, max(self.typical(kind) for kind, _ in calls))] if calls else []
+        threads = [threading.Thread(target=call, args=(number, words, delays[number]))
+                   for number, (_, words) in enumerate(calls)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.counts["calls"] += len(calls)
+        shown = " beside ".join(f"`{' '.join(words)}`" for _, words in calls)
+        for number, (kind, _) in enumerate(calls):
+            outcome = outcomes[number]
+            if isinstance(outcome, Unusable):
+                raise outcome
+            self.counts["acknowledged" if outcome.code == 0 else "refused"] += 1
+            expected = outcome.code == 0 or outcome.code in REFUSED or kind in DEPENDENT or kind == "repair"
+            if not expected and not self.is_from_remote(kind, outcome):
+                self.report.fail("a command fails beside another one", f"step {self.steps}: {shown}: {brief(outcome)}")
+        self.examine(device, moment, shown)
+
+    def is_from_remote(self, kind, outcome):
+        """Returns true for a sync with a remote that another call has added, and that does not exist."""
+        return kind in ("sync", "tick", "poke") and "/nonexistent/" in outcome.err
+
+    def examine(self, device, moment, shown):
+        for problem in broken_objects(device.store, device.home):
+            self.report.fail("objects are damaged", f"step {self.steps}, after {shown}: {problem}")
+        outcome = device.run("doctor", "--json", now=moment)
+        try:
+            findings = json.loads(outcome.out)["findings"]
+        except (ValueError, KeyError):
+            self.report.fail("`doctor` fails", f"step {self.steps}, after {shown}: {brief(outcome)}")
+            return
+        for finding in findings:
+            # The scenarios `kill` and `beside` examine the records.
+            if finding["level"] == "problem" and finding["area"] in ("store", "log"):
+                self.report.fail("`doctor` finds a problem",
+                                 f"step {self.steps}, after {shown}: {finding['area']}: {finding['message']}")
+
+    def play(self, rounds):
+        self.left, self.pauses = [], [threading.Event(), threading.Event()]
+        self.prepare()
+        for number in range(MANY):
+            self.kept.add(self.devices[0].must("add", f"Many {number}", "--once", "2032-01-01T00:00", "--tag", "many")["id"])
+        self.counts.clear()
+        device = self.devices[0]
+        for number in range(rounds):
+            self.report.progress(f"{number} of {rounds} rounds, {len(self.report.failures)} failures")
+            # Heartbeats are sent only while a scheduler runs.
+            if number % 5 == 0:
+                device.must("tick")
+            self.round(device)
+            if self.report.failures:
+                break
+            shutil.rmtree(self.sandbox.data / "clone", ignore_errors=True)
+        left = [name for name in (path.name for path in (device.store / ".git/belfry").iterdir()) if name.startswith("new-object")]
+        if left:
+            self.report.fail("temporary files of objects are left", ", ".join(left))
+        counts = self.counts
+        return (f"{rounds:,} rounds: {counts['calls']:,} calls of {len(self.kinds) + len(MORE)} kinds, "
+                f"{counts['acknowledged']:,} acknowledged, {counts['refused']:,} refused")
+
+if __name__ == "__main__":
+    play("pairs", lambda report, sandbox: Pairs(report, sandbox).play(report.kills or (200 if report.short else 10_000)))
