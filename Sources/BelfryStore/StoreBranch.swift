@@ -15,6 +15,9 @@ public struct StoreBranch: StorePart {
     return [local.gitDirectory + "/HEAD", common + "/packed-refs"] + [branch].compactMap { $0 }
   }
 
+  /// The files of `files`, and git's configuration, which contains the remotes.
+  public var filesAndConfiguration: [String] { files + [local.commonDirectory + "/config"] }
+
   /// The commit of the branch; nil if its files cannot be read.
   public var head: String? {
     (local.readHead() ?? local.readReference("refs/heads/\(Repository.defaultBranch)"))?.description

@@ -58,6 +58,9 @@ final class DaemonBench: @unchecked Sendable {
   /// The time of the daemon's next wake-up; nil for never.
   var nextWake: Instant? { loop?.nextWake }
 
+  /// The event that the daemon logs once it has locked a store that it has opened again.
+  var reopening: DaemonLogEvent? { loop?.takeReopening() }
+
   var now: Instant { clock.withLock { $0 } }
 
   /// Runs belfry with the bench's clock.

@@ -42,6 +42,11 @@ struct DaemonCommand: AsyncParsableCommand {
     Descriptors.raiseLimit()
     let opened = ElapsedTime()
     let zones = Mutex(context.storeContext.zones)
+    let current: @Sendable () -> CommandContext = {
+      var current = context.refreshed(after: opened)
+      current.storeContext.zones = zones.withLock { $0 }
+      return current
+    }
     let daemon = Daemon(
       store,
       Daemon.Dependencies(
@@ -55,10 +60,13 @@ struct DaemonCommand: AsyncParsableCommand {
           }
           return present
         },
-        hooks: { context.hooks(activeDeliveries: $0, registry: HookRegistry.folder(of: store)) },
+        hooks: {
+          context.hooks(
+            activeDeliveries: $0, registry: HookRegistry.folder(of: store), current: current)
+        },
         gauge: context.gauge,
         notifier: notifier,
-        log: { DaemonLog(context.present(after: opened)).write($0) }))
+        log: { DaemonLog(current()).write($0) }))
     try await daemon.run()
   }
 

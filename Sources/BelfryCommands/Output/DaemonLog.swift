@@ -84,6 +84,11 @@ struct DaemonLog {
       )
     case .storeAvailable(let path):
       return (.info, "the store at \(Printable.text(path)) is back.")
+    case .storeReplaced(let path, let alarms):
+      return (
+        .warning,
+        "another store is at \(Printable.text(path)) now; changed over to it, watching \(count(alarms))."
+      )
     case .remoteWatched(let name): return (.info, "watching the remote \(Printable.text(name)).")
     case .remoteWatchLost(let name):
       return (

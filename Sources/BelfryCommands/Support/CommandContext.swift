@@ -6,9 +6,9 @@ import Glibc
 
 /// Everything that a command uses from outside the store: its environment, the context of the store and its warnings.
 struct CommandContext {
-  let environment: CommandEnvironment
+  private(set) var environment: CommandEnvironment
   let warnings = CommandWarnings()
-  private(set) var storeContext: StoreContext
+  var storeContext: StoreContext
   /// True if a script reads the output. The welcome pages are then not shown.
   var isQuiet = false
 
@@ -81,6 +81,15 @@ struct CommandContext {
     if environment.fixedNow != nil { return later(by: opened.milliseconds) }
     var context = self
     context.storeContext.now = CommandEnvironment.systemNow
+    return context
+  }
+
+  /// Returns the context with the current time and this device's current settings, for a process that runs for long.
+  ///
+  /// - Parameter opened: the time since this context was created.
+  func refreshed(after opened: ElapsedTime) -> CommandContext {
+    var context = present(after: opened)
+    context.environment = environment.rereadingSettings()
     return context
   }
 
@@ -221,21 +230,23 @@ struct CommandContext {
   /// - Parameters:
   ///   - activeDeliveries: the deliveries that go on until the occurrence is answered.
   ///   - registry: the folder of the registry of running hooks; nil to register none.
+  ///   - current: returns the context of the moment, in a process that runs for long; nil for this one.
   func hooks(
-    activeDeliveries: ActiveDeliveries = ActiveDeliveries { _ in }, registry: String? = nil
+    activeDeliveries: ActiveDeliveries = ActiveDeliveries { _ in }, registry: String? = nil,
+    current: (@Sendable () -> CommandContext)? = nil
   ) -> HookDelivery {
-    let text = NotificationText(times)
+    let current = current ?? { self }
     return HookDelivery(
       // Without a home folder the user has no own hooks. The alarm still rings.
       own: ownHooks, shipped: environment.shippedHooks.map { $0 + "/deliver" },
-      variables: hookVariables,
+      variables: { hookVariables },
       terminals: Terminals(
         user: geteuid(), folder: environment["BELFRY_TERMINALS"] ?? Terminals.systemFolder),
       activeDeliveries: activeDeliveries, registryFolder: registry, actions: actions,
-      render: text.render)
+      render: { NotificationText(current().times).render($0) })
   }
 
-  /// The environment variables of all hooks and actions.
+  /// The environment variables of all hooks and actions. The settings are read each time.
   private var hookVariables: [String: String] {
     var variables = [
       "BELFRY_STORE": storePath, "BELFRY_SOUND": ownSettings.sound,
@@ -248,7 +259,7 @@ struct CommandContext {
   /// The folder of the user's actions; nil without a home folder.
   var actions: ActionFolder? {
     (try? environment.configuration).map {
-      ActionFolder(path: $0 + "/actions", variables: hookVariables)
+      ActionFolder(path: $0 + "/actions", variables: { hookVariables })
     }
   }
 

@@ -12,7 +12,7 @@ struct CommandEnvironment: Sendable {
   /// True if neither `--store` nor `BELFRY_STORE` names the store.
   let isDefaultStore: Bool
   /// The terminal on standard output.
-  let style: Style
+  private(set) var style: Style
   /// The time that `BELFRY_NOW` sets; nil if it is not set.
   let fixedNow: Instant?
 
@@ -38,6 +38,13 @@ struct CommandEnvironment: Sendable {
         hint: "Write it as 2026-12-24T18:00:00Z.")
     }
     fixedNow = now
+  }
+
+  /// Returns the environment with this device's setting of the clock read again.
+  func rereadingSettings() -> CommandEnvironment {
+    var environment = self
+    environment.style = Style(variables, clock: CommandEnvironment.clock(variables))
+    return environment
   }
 
   /// The value of a variable; nil if it is not set.
@@ -142,9 +149,17 @@ struct CommandEnvironment: Sendable {
 
   /// The path of the binary; nil if it is unknown.
   var executable: String? {
-    guard let link = realpath("/proc/self/exe", nil) else { return nil }
-    defer { free(link) }
-    return String(cString: link)
+    if let link = realpath("/proc/self/exe", nil) {
+      defer { free(link) }
+      return String(cString: link)
+    }
+    // An update has replaced the binary of this process. The system marks the path of the former file.
+    var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+    let count = readlink("/proc/self/exe", &buffer, buffer.count)
+    let (link, mark) = (String(decoding: buffer.prefix(max(0, count)), as: UTF8.self), " (deleted)")
+    guard link.hasSuffix(mark) else { return nil }
+    let path = String(link.dropLast(mark.count))
+    return access(path, X_OK) == 0 ? path : nil
   }
 
   /// The folders to search for the shipped hooks.

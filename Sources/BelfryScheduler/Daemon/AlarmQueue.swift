@@ -72,6 +72,8 @@ struct AlarmQueue {
   private(set) var settings = Settings()
   /// The working days and holidays at the last check.
   private var calendar = WorkCalendar.standard
+  /// The state of the devices' records at the last check; nil before the first one.
+  private var devices: FileSignature?
 
   /// The number of armed alarms.
   var count: Int { entries.values.count { $0.isArmed } }
@@ -103,8 +105,23 @@ struct AlarmQueue {
   // MARK: Reading the store
 
   /// Reads the settings. Invalid or unreadable settings are ignored.
-  mutating func readSettings(_ store: Store) {
-    if let (settings, problem) = try? store.settings(), problem == nil { self.settings = settings }
+  ///
+  /// - Returns: The alarms to evaluate, because the settings have changed.
+  mutating func readSettings(_ store: Store) -> Set<Identifier> {
+    guard let (settings, problem) = try? store.settings(), problem == nil,
+      settings != self.settings
+    else { return [] }
+    self.settings = settings
+    return identifiers
+  }
+
+  /// Returns the alarms whose evaluation may differ because the record of a device has changed since the last check, such
+  /// as its owner.
+  mutating func readDevices(_ store: Store) -> Set<Identifier> {
+    let signature = store.devices.signature
+    if signature == devices { return [] }
+    devices = signature
+    return identifiers
   }
 
   /// Returns the alarms whose occurrences may differ because the working days or holidays have changed since the last

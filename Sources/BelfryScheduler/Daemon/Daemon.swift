@@ -29,6 +29,8 @@ public enum DaemonLogEvent: Sendable {
   case storeUnavailable(path: String)
   /// The store's folder is back.
   case storeAvailable(path: String)
+  /// Another store is in the place of the store, with its number of armed alarms. The daemon has changed over to it.
+  case storeReplaced(path: String, alarms: Int)
   /// The store cannot be locked, so a second daemon cannot be detected.
   case lockUnavailable(reason: String)
   /// The named pipe for wake-ups is unavailable. The daemon detects changes by commands in the store's files only.
@@ -116,10 +118,10 @@ public final class Daemon: Sendable {
   public func run() async throws {
     // By default, malloc keeps an arena for each of the many short-lived threads.
     _ = mallopt(M_ARENA_MAX, 2)
-    var lock = try takeLock()
+    var lock = try takeLock(of: store)
     defer { withExtendedLifetime(lock) {} }
     let source = try WakeSource(
-      store: store.path, branch: store.branch.files, poke: store.pokePath,
+      store: store.path, branch: store.branch.filesAndConfiguration, poke: store.pokePath,
       wakesMachine: dependencies.wakesMachine)
     if let failure = source.pipeFailure {
       dependencies.log(.wakeupPipeFailed(reason: "\(failure)"))
@@ -138,22 +140,27 @@ public final class Daemon: Sendable {
     loop.begin()
     source.watch(zones: loop.zoneFiles)
     loop.seesAllChanges = source.seesAllChanges
+    loop.seesReplacement = source.seesReplacement
     _ = malloc_trim(0)
     dependencies.notifier?.ready("Watching \(store.path)")
     arm(source, loop, lock)
     for await event in events {
       if case .wake(.stop) = event { break }
-      if case .wake(.branch) = event { source.watch(branch: store.branch.files) }
+      if case .wake(.branch) = event {
+        source.watch(branch: loop.store.branch.filesAndConfiguration)
+      }
       loop.handle(event)
       source.watch(zones: loop.zoneFiles)
-      if loop.takeReturn() {
-        if lock?.isInPlace != true { lock = try takeLock() }
-        source.reopen(poke: store.pokePath)
+      if let reopening = loop.takeReopening() {
+        if lock?.isInPlace != true { lock = try takeLock(of: loop.store) }
+        source.reopen(
+          poke: loop.store.pokePath, branch: loop.store.branch.filesAndConfiguration)
         // Not earlier: a user who reads it may rely on the lock and the watches.
-        dependencies.log(.storeAvailable(path: store.path))
+        dependencies.log(reopening)
       }
       dependencies.notifier?.keepAlive()
       loop.seesAllChanges = source.seesAllChanges
+      loop.seesReplacement = source.seesReplacement
       arm(source, loop, lock)
     }
     dependencies.notifier?.stopping()
@@ -162,8 +169,8 @@ public final class Daemon: Sendable {
     dependencies.log(.stopped)
   }
 
-  /// Returns the lock of the store's daemon; nil if the store cannot be locked, which is logged.
-  private func takeLock() throws -> LocalLock? {
+  /// Returns the lock of a store's daemon; nil if the store cannot be locked, which is logged.
+  private func takeLock(of store: Store) throws -> LocalLock? {
     switch try DaemonHandle(store).lock() {
     case .success(let lock): return lock
     case .failure(let failure):

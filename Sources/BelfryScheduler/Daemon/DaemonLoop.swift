@@ -10,13 +10,15 @@ import Git
 ///                                  CallCoordinator        SettlementSchedule, SyncPacer ─▶ ChildCommands
 /// ```
 struct DaemonLoop {
-  private var store: Store
+  /// The store. It changes when another one takes its place.
+  private(set) var store: Store
   private let dependencies: Daemon.Dependencies
   private let tasks: BackgroundTasks
   private let commands: ChildCommands
 
   private var context: StoreContext
   private var alarms = AlarmQueue()
+  private var changedFiles = ChangedAlarmFiles()
   private var deliveries: DeliveryDriver
   private var calls = CallCoordinator()
   private var battery: BatteryMonitor
@@ -24,7 +26,8 @@ struct DaemonLoop {
   private var watches: RemoteWatches
   private var settlement = SettlementSchedule()
   private var branch = BranchWatch()
-  private var presence = StorePresence()
+  private var presence: StorePresence
+  private var reopening: DaemonLogEvent?
   private var rounds: RoundSchedule
   private var failures: FailureLog
 
@@ -64,6 +67,7 @@ struct DaemonLoop {
       connections: context.sshConnections, publish: watchedRemotes.submit
     ) { send(.remoteReported($0, $1)) }
     rounds = RoundSchedule(context)
+    presence = StorePresence(store)
     failures = FailureLog(dependencies.log)
   }
 
@@ -88,17 +92,20 @@ struct DaemonLoop {
   /// True if every change of the store's files causes an event. Otherwise the daemon wakes up for rounds.
   var seesAllChanges = false
 
+  /// True if the replacement of the store's folder causes an event. Otherwise the daemon wakes up for checks.
+  var seesReplacement = true
+
   /// The time of the next wake-up, at the latest; nil for never.
   var nextWake: Instant? {
     var wakes = [
-      alarms.nextWake, deliveries.nextWake, calls.nextWake, battery.nextWake, branch.nextWake,
-      syncs.nextWake(situation), rounds.nextWake(seesAllChanges: seesAllChanges),
+      alarms.nextWake, changedFiles.nextWake, deliveries.nextWake, calls.nextWake,
+      battery.nextWake, branch.nextWake, syncs.nextWake(situation),
+      rounds.nextWake(seesAllChanges: seesAllChanges),
     ].compactMap { $0 }
-    if presence.isAway {
-      wakes.append(context.now.adding(seconds: StorePresence.interval))
-    } else if let wake = settlement.nextWake {
-      wakes.append(wake)
+    if let interval = presence.interval(isReported: seesReplacement) {
+      wakes.append(context.now.adding(seconds: interval))
     }
+    if !presence.isAway, let wake = settlement.nextWake { wakes.append(wake) }
     return wakes.min()
   }
 
@@ -108,8 +115,12 @@ struct DaemonLoop {
   /// The time of the next evaluation of an alarm; nil if never.
   var nextRing: Instant? { alarms.nextWake }
 
-  /// Returns true once after the store's folder has come back.
-  mutating func takeReturn() -> Bool { presence.takeReturn() }
+  /// Returns an event for the log once after the store was opened again, because its folder has come back or was
+  /// replaced. The daemon then has to lock and to watch it.
+  mutating func takeReopening() -> DaemonLogEvent? {
+    defer { reopening = nil }
+    return reopening
+  }
 
   // MARK: Events
 
@@ -132,7 +143,9 @@ struct DaemonLoop {
     case .diskRecovered: deliveries.diskRecovered(at: context.now)
     case .deliveryChanged(let change): handle(change)
     case .historyRead(let records): handle(records)
-    case .remotesRead(let remotes): watches.update(remotes, of: store)
+    case .remotesRead(let remotes):
+      // A remote that is new or corrected does not wait for the next interval.
+      if watches.update(remotes, of: store) { syncs.reset() }
     case .remoteReported(let remote, let report): handle(report, of: remote)
     case .completed(let result):
       tasks.complete()
@@ -146,7 +159,8 @@ struct DaemonLoop {
     }
     evaluate(
       Set(alarms.due(at: context.now) + calls.overdueAlarms(at: context.now))
-        .union(deliveries.engine.overdueAlarms(at: context.now)))
+        .union(deliveries.engine.overdueAlarms(at: context.now))
+        .union(changedFiles.take(at: context.now).map { alarms.read($0, present) } ?? []))
     // After the alarms that are due, which it must not delay.
     if rounds.due <= context.now { startRound() }
     readRemotesIfChanged()
@@ -168,19 +182,21 @@ struct DaemonLoop {
       startRound(evaluatesAll: true)
     case .alarms(let ids):
       deliveries.flushSoon(at: context.now)
-      evaluate(alarms.read(ids, present))
+      changedFiles.insert(ids, at: context.now)
       settle(after: DaemonLoop.editDelay)
     case .settings:
       deliveries.flushSoon(at: context.now)
-      if !presence.isAway { alarms.readSettings(present) }
-      evaluate(alarms.identifiers)
+      if !presence.isAway { evaluate(alarms.readSettings(present)) }
+      settle(after: DaemonLoop.editDelay)
+    case .devices:
+      if !presence.isAway { evaluate(alarms.readDevices(present)) }
       settle(after: DaemonLoop.editDelay)
     case .calendars:
       evaluate(alarms.readCalendars(present))
       settle(after: DaemonLoop.editDelay)
     case .everything, .poke:
       deliveries.flushSoon(at: context.now)
-      evaluate(alarms.readCalendars(present).union(alarms.read(nil, present)))
+      evaluate(readChanges())
       syncs.recordBranch(situation)
     case .zoneData: rounds.request(at: context.now.adding(seconds: DaemonLoop.installationTime))
     case .zone:
@@ -287,32 +303,74 @@ struct DaemonLoop {
     context = dependencies.context(rereadingZones)
   }
 
+  /// Reads every record that has changed. Returns the alarms to evaluate.
+  private mutating func readChanges() -> Set<Identifier> {
+    changedFiles.removeAll()
+    var changed = alarms.readCalendars(present)
+    if !presence.isAway {
+      changed.formUnion(alarms.readSettings(present))
+      changed.formUnion(alarms.readDevices(present))
+    }
+    return changed.union(alarms.read(nil, present))
+  }
+
   /// Reads the settings and all alarms, and evaluates them.
   private mutating func reloadAlarms() {
-    if !presence.isAway { alarms.readSettings(present) }
-    _ = alarms.read(nil, present)
+    _ = readChanges()
     evaluate(alarms.identifiers)
     settlement.request(at: context.now)
     readHistory()
   }
 
-  /// Detects that the store's folder is missing or back. While it is missing, alarms ring from memory, and no command
-  /// starts.
+  /// Detects that the store's folder is missing, back or replaced. While it is missing, alarms ring from memory, and no
+  /// command starts.
   private mutating func checkPresence() {
     switch presence.update(store) {
     case nil: break
     case .left:
       dependencies.log(.storeUnavailable(path: store.path))
       deliveries.holdLedgerInMemory()
-    case .returned:
-      // A copy in its place has an identity of its own.
-      if let opened = try? Store.open(store.path, context: context, creates: false).store {
-        store = opened
+    case .arrived:
+      // A reason to refuse it, such as another owner, counts as a missing store. A store always has a commit.
+      guard let opened = try? Store.open(store.path, context: context, creates: false).store,
+        opened.branch.head != nil
+      else {
+        if !presence.isAway {
+          dependencies.log(.storeUnavailable(path: store.path))
+          deliveries.holdLedgerInMemory()
+        }
+        return presence.recordFailure()
       }
+      presence.recordOpening(of: opened)
+      // Another clone or a copy has an identity of its own.
+      let isOther = opened.device != store.device
+      store = opened
+      if isOther { forgetStore() }
       reloadAlarms()
+      if isOther { withdrawUnknown() }
       process(.recordingDue)
       syncs.reset()
+      reopening =
+        isOther
+        ? .storeReplaced(path: store.path, alarms: alarms.count) : .storeAvailable(path: store.path)
     }
+  }
+
+  /// Forgets everything about the store that was in the place of this one.
+  private mutating func forgetStore() {
+    deliveries.forgetLedger()
+    (alarms, branch) = (AlarmQueue(), BranchWatch())
+  }
+
+  /// Ends the deliveries of alarms that this store does not have: no answer to them can be recorded.
+  private mutating func withdrawUnknown() {
+    let unknown = deliveries.channels.activeDeliveries.identities.filter { id in
+      id.key.alarm.map { !alarms.identifiers.contains($0) } ?? false
+    }
+    process(
+      .evaluated(
+        DeliveryEngine.EvaluatedAlarms(
+          alarms: [], pending: [], unwanted: Set(unknown), ledger: deliveries.ledger(present))))
   }
 
   /// Compares all files with the known alarms, and reads the time zones again.
@@ -321,7 +379,7 @@ struct DaemonLoop {
   private mutating func startRound(evaluatesAll: Bool = false) {
     updateContext(rereadingZones: true)
     branch.retry()
-    let changed = alarms.readCalendars(present).union(alarms.read(nil, present))
+    let changed = readChanges()
     let hasNewZones = rounds.start(context)
     guard hasNewZones || evaluatesAll else { return evaluate(changed) }
     evaluate(alarms.identifiers)

@@ -136,4 +136,7 @@ struct DeliveryDriver {
 
   /// Keeps the ledger in memory while its file cannot be read, so that nothing is delivered again.
   func holdLedgerInMemory() { writer.holdInMemory() }
+
+  /// Forgets the ledger in memory, because the store is another one.
+  func forgetLedger() { writer.forget() }
 }

@@ -1,37 +1,59 @@
 import BelfryStore
 import Glibc
 
-/// A check that a store's folder is still in its place: while the daemon runs, a disk can be unmounted and a folder
-/// moved.
+/// A check that a store's folder is still in its place: while the daemon runs, a disk can be unmounted, another one mounted
+/// over it, a folder moved, and a link switched.
 struct StorePresence {
-  /// A change of the folder's presence.
+  /// A change of the folder.
   enum Change {
     /// The folder has disappeared.
     case left
-    /// The folder is in its place again.
-    case returned
+    /// A folder is in its place again, or another one than before. The store has to be opened.
+    case arrived
   }
 
   /// The time between two checks while the folder is missing, in seconds.
-  static let interval: Int64 = 5
+  private static let awayInterval: Int64 = 5
+  /// The time between two checks if the system may not report that the folder was replaced, in seconds.
+  private static let replacementInterval: Int64 = 60
 
   /// True if the folder is missing.
   private(set) var isAway = false
-  /// True if the folder has come back since the last `takeReturn()`.
-  private var hasReturned = false
+  /// The identities of the folders of the open store.
+  private var folders: [FolderIdentity?]
+
+  /// Creates a check of an open store.
+  init(_ store: Store) { folders = StorePresence.folders(of: store) }
+
+  /// Returns the time until the next check, in seconds; nil if the daemon need not wake up for it.
+  ///
+  /// - Parameter isReported: true if the replacement of the folder is reported.
+  func interval(isReported: Bool) -> Int64? {
+    if isAway { return StorePresence.awayInterval }
+    return isReported ? nil : StorePresence.replacementInterval
+  }
 
   /// Checks the folder. Returns the change since the last check, or nil if there is none.
   mutating func update(_ store: Store) -> Change? {
-    let exists = access(store.localFolder, X_OK) == 0
-    guard exists == isAway else { return nil }
-    isAway = !exists
-    if exists { hasReturned = true }
-    return exists ? .returned : .left
+    guard access(store.localFolder, X_OK) == 0 else {
+      defer { isAway = true }
+      return isAway ? nil : .left
+    }
+    return isAway || folders != StorePresence.folders(of: store) ? .arrived : nil
   }
 
-  /// Returns true once after the folder has come back.
-  mutating func takeReturn() -> Bool {
-    defer { hasReturned = false }
-    return hasReturned
+  /// Records that the store in the place was opened.
+  mutating func recordOpening(of store: Store) {
+    (isAway, folders) = (false, StorePresence.folders(of: store))
+  }
+
+  /// Records that there is no usable store in the place.
+  mutating func recordFailure() { isAway = true }
+
+  private static func folders(of store: Store) -> [FolderIdentity?] {
+    [store.path, store.localFolder].map { path in
+      var status = stat()
+      return stat(path, &status) == 0 ? FolderIdentity(status) : nil
+    }
   }
 }

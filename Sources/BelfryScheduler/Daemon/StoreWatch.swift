@@ -12,7 +12,8 @@ final class StoreWatch: Sendable {
   /// The inotify instance.
   let descriptor: Int32
   private let localTime: String
-  private let watches = Mutex(Watches())
+  private let watches: Mutex<Watches>
+  private let store: String
   /// The paths of the folders to watch, besides those of the branch.
   private let folders: [(path: String, folder: Folder)]
 
@@ -23,34 +24,44 @@ final class StoreWatch: Sendable {
     var branchFiles: Set<String> = []
     /// The paths of the files with the rules of the time zones in use.
     var zoneFiles: Set<String> = []
+    /// The path of the folder of the store's local state.
+    var local: String
     /// The latest changes of the alarms.
     var changes = FolderChangeLog()
     /// True if an existing folder could not be watched.
     var isIncomplete = false
+    /// True if a folder or link on the way to the store could not be watched.
+    var missesReplacement = false
   }
 
   private enum Folder: Equatable {
-    case root, alarms, calendars, system, zones
+    case root, alarms, calendars, devices, system, zones
     case branch(path: String)
     case rules(path: String)
     /// A file with rules. The events of its folder don't include writes to a file that is mounted there by itself.
     case ruleFile
+    /// A folder or link on the way to the store.
+    case way
   }
 
   /// Creates a watch of no folder yet.
   ///
   /// - Parameters:
   ///   - store: the store's folder.
+  ///   - local: the folder of its local state.
   ///   - localTime: the path of the system's time zone.
   ///   - zones: the folder of the time zones.
   /// - Throws: `FileError` if an inotify instance cannot be created.
-  init(store: String, localTime: String, zones: String) throws(FileError) {
+  init(store: String, local: String, localTime: String, zones: String) throws(FileError) {
+    self.store = store
     self.localTime = localTime
+    watches = Mutex(Watches(local: local))
     folders =
       [
         (store, .root), (store + "/alarms", .alarms),
         ("\(store)/\(CalendarRecord.folder)", .calendars),
         (DurableFile.parent(of: localTime), .system), (zones, .zones),
+        ("\(store)/devices", .devices),
       ]
     descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
     guard descriptor >= 0 else { throw FileError("watch", store) }
@@ -64,11 +75,24 @@ final class StoreWatch: Sendable {
     !watches.withLock { $0.isIncomplete } && !RepositoryFolder.isShared(folders[0].path)
   }
 
+  /// True if every replacement of the store's folder by another one on the same file system is reported.
+  var seesReplacement: Bool {
+    !watches.withLock { $0.missesReplacement } && !RepositoryFolder.isShared(store)
+  }
+
   /// Watches the folders that exist, again if they were replaced.
-  func begin() {
+  ///
+  /// - Parameters:
+  ///   - local: the folder of the store's local state; nil if it is the same as before.
+  ///   - branch: the files that git replaces when the checked-out branch moves; nil if they are the same as before.
+  func begin(local: String? = nil, branch: [String]? = nil) {
     let content =
       IN_CREATE | IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_ONLYDIR
     watches.withLock { watches in
+      if let local { watches.local = local }
+      if let branch { watches.branchFiles = Set(branch) }
+      let former = watches.folders
+      watches.folders = [:]
       watches.isIncomplete = false
       var watched: [Folder] = []
       let branchFolders = Set(watches.branchFiles.map(DurableFile.parent(of:))).sorted()
@@ -92,6 +116,23 @@ final class StoreWatch: Sendable {
       for file in watches.zoneFiles {
         let number = inotify_add_watch(descriptor, file, UInt32(IN_CLOSE_WRITE))
         if number >= 0 { watches.folders[number] = .ruleFile }
+      }
+      let way = StoreWay(to: [store, watches.local])
+      watches.missesReplacement = false
+      // A link that another one replaces loses its only name. Of a folder, this mask would report every file.
+      for path in way.folders + way.links {
+        let link = way.links.contains(path) ? IN_ATTRIB : 0
+        // The mask is added to that of a folder that is watched for its content.
+        let events = IN_MOVE_SELF | IN_DELETE_SELF | IN_DONT_FOLLOW | IN_MASK_ADD | link
+        let number = inotify_add_watch(descriptor, path, UInt32(events))
+        if number < 0 {
+          watches.missesReplacement = true
+        } else if watches.folders[number] == nil {
+          watches.folders[number] = .way
+        }
+      }
+      for number in former.keys where watches.folders[number] == nil {
+        inotify_rm_watch(descriptor, number)
       }
       // Changes before the watch were missed.
       var status = stat()
@@ -142,19 +183,23 @@ final class StoreWatch: Sendable {
     var wakes: Set<WakeSource.Wake> = []
     for event in FileEvent.readAll(from: descriptor) {
       let name = event.name
+      let folder = watches.withLock { $0.folders[event.watch] }
       if event.mask & UInt32(IN_Q_OVERFLOW | IN_IGNORED | IN_MOVE_SELF | IN_DELETE_SELF) != 0 {
-        wakes.insert(.everything)
+        // Nil: the folder is no longer on the way to the store.
+        if folder != nil || event.mask & UInt32(IN_Q_OVERFLOW) != 0 { wakes.insert(.everything) }
         continue
       }
-      switch watches.withLock({ $0.folders[event.watch] }) {
+      switch folder {
+      case .way: wakes.insert(.everything)
       case .alarms:
         if name.hasSuffix(".json"), !name.hasPrefix(".") {
           watches.withLock { $0.changes.record(name) }
         }
         if name.hasSuffix(".json"), let id = Identifier(name.dropLast(5)) { alarms.insert(id) }
       case .root where name == "settings.json": wakes.insert(.settings)
-      case .root where name == "alarms" || name == CalendarRecord.folder:
+      case .root where ["alarms", "devices", CalendarRecord.folder].contains(name):
         wakes.insert(.everything)
+      case .devices: if name.hasSuffix(".json") { wakes.insert(.devices) }
       case .calendars: if name.hasSuffix(".json") { wakes.insert(.calendars) }
       case .branch(let path) where isBranchFile(name, in: path): wakes.insert(.branch)
       case .system where name == localTime.split(separator: "/").last.map(String.init) ?? "":

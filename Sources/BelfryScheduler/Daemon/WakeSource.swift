@@ -17,9 +17,11 @@ final class WakeSource: Sendable {
     case alarms(Set<Identifier>)
     /// The settings were written.
     case settings
+    /// The record of a device was written.
+    case devices
     /// A holiday calendar was written.
     case calendars
-    /// A reference of the checked-out branch may have moved.
+    /// A reference of the checked-out branch may have moved, or git's configuration has changed.
     case branch
     /// There are changes that were not reported individually.
     case everything
@@ -47,6 +49,8 @@ final class WakeSource: Sendable {
   private let signals: Int32
   /// The reason why there is no named pipe for commands; nil if there is one.
   let pipeFailure: FileError?
+  /// The table of mounted file systems, which reports a change as urgent data; nil if it cannot be read.
+  private let mounts: Int32?
   /// The server for questions about changes; nil if it could not be created.
   private let changeServer: Mutex<FolderChangeServer?>
 
@@ -75,7 +79,10 @@ final class WakeSource: Sendable {
     } else {
       (wakeTimer, wakeTimerFailure) = (nil, nil)
     }
-    watch = try StoreWatch(store: store, localTime: localTime, zones: zones)
+    watch = try StoreWatch(
+      store: store, local: DurableFile.parent(of: poke), localTime: localTime, zones: zones)
+    let table = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC)
+    mounts = table < 0 ? nil : table
     changeServer = Mutex(FolderChangeServer(DurableFile.parent(of: poke)))
     watch.watch(branch: branch)
     Signals.begin(signals)
@@ -108,9 +115,9 @@ final class WakeSource: Sendable {
     return pipe
   }
 
-  /// Watches the store's folder again after it was missing. It can be on another file system than before.
-  func reopen(poke: String) {
-    watch.begin()
+  /// Watches the store's folder again after it was missing or replaced. It can be on another file system than before.
+  func reopen(poke: String, branch: [String]) {
+    watch.begin(local: DurableFile.parent(of: poke), branch: branch)
     reopenServer(DurableFile.parent(of: poke))
     // Without a pipe, file watches still detect changes, and `belfry poke` runs a tick.
     guard let pipe = try? WakeSource.openPipe(poke) else { return }
@@ -131,6 +138,9 @@ final class WakeSource: Sendable {
   /// True if every change of the watched folders is reported, see `StoreWatch.seesAllChanges`.
   var seesAllChanges: Bool { watch.seesAllChanges }
 
+  /// True if the replacement of the store's folder is reported.
+  var seesReplacement: Bool { mounts != nil && watch.seesReplacement }
+
   /// Creates the socket for questions again, with the descriptor that the polling thread uses.
   private func reopenServer(_ folder: String) {
     guard let server = FolderChangeServer(folder) else { return }
@@ -146,7 +156,7 @@ final class WakeSource: Sendable {
 
   deinit {
     if let server = changeServer.withLock({ $0 }) { close(server.descriptor) }
-    for descriptor in Set([timer, pokes, signals] + [wakeTimer].compactMap({ $0 })) {
+    for descriptor in Set([timer, pokes, signals] + [wakeTimer, mounts].compactMap({ $0 })) {
       close(descriptor)
     }
   }
@@ -181,6 +191,7 @@ final class WakeSource: Sendable {
       var descriptors = [timer, watch.descriptor, pokes, wakeTimer ?? -1, server].map {
         pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
       }
+      descriptors.append(pollfd(fd: mounts ?? -1, events: Int16(POLLPRI), revents: 0))
       while true {
         let count = poll(&descriptors, nfds_t(descriptors.count), -1)
         if count < 0, errno != EINTR { return }
@@ -190,6 +201,14 @@ final class WakeSource: Sendable {
         // Changes that were completed before a question are part of the answer.
         if descriptors[1].revents != 0 || descriptors[4].revents != 0 {
           wakes += watch.readEvents()
+        }
+        if descriptors[5].revents & Int16(POLLPRI) != 0 {
+          // A file system can be mounted over any watched folder.
+          watch.begin()
+          wakes.append(.everything)
+        } else if descriptors[5].revents != 0 {
+          // This error would be reported again and again.
+          descriptors[5].fd = -1
         }
         if descriptors[2].revents != 0 { wakes += readPokes() }
         if descriptors[4].revents != 0 { answerQuestions() }

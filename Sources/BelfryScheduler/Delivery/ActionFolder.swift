@@ -12,8 +12,9 @@ import SystemPackage
 public struct ActionFolder: Sendable {
   /// The path of the folder.
   public let path: String
-  /// The environment variables of all actions.
-  let variables: [String: String]
+  /// The environment variables of all actions. They follow the settings of the moment.
+  var variables: [String: String] { currentVariables() }
+  private let currentVariables: @Sendable () -> [String: String]
   /// The time that an action may take, in seconds.
   let timeout: Int
 
@@ -23,13 +24,14 @@ public struct ActionFolder: Sendable {
   /// Creates the folder.
   ///
   /// - Parameters:
-  ///   - variables: the environment variables of all actions, besides those of this process.
+  ///   - variables: returns the environment variables of all actions, besides those of this process.
   ///   - timeout: the time that an action may take, in seconds.
   public init(
-    path: String, variables: [String: String] = [:], timeout: Int = ActionFolder.defaultTimeout
+    path: String, variables: @escaping @Sendable () -> [String: String] = { [:] },
+    timeout: Int = ActionFolder.defaultTimeout
   ) {
     self.path = path
-    self.variables = variables
+    currentVariables = variables
     self.timeout = timeout
   }
 

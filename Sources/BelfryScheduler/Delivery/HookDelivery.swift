@@ -19,8 +19,8 @@ public struct HookDelivery: NotificationDelivery {
   /// The folders to search for the shipped hooks.
   public let shipped: [String]
   /// The environment variables of all hooks: `BELFRY_COMMAND`, `BELFRY_STORE`, `BELFRY_SOUND` for alarms without a sound
-  /// of their own.
-  public let variables: [String: String]
+  /// of their own. They follow the settings of the moment.
+  public var variables: [String: String] { currentVariables() }
   /// The time that a hook may take to deliver, in seconds.
   public let timeout: Int
   /// The user's terminals; nil to use none.
@@ -33,6 +33,7 @@ public struct HookDelivery: NotificationDelivery {
   public let registry: HookRegistry?
   /// The user's actions; nil if there is no folder for them.
   private let actions: ActionFolder?
+  private let currentVariables: @Sendable () -> [String: String]
   private let render: @Sendable (DeliveryGroup) -> RenderedNotification
   /// Sounds start one after the other. Visible notifications do not wait for them.
   private let soundLimiter: RateLimiter
@@ -40,12 +41,14 @@ public struct HookDelivery: NotificationDelivery {
   /// Creates a delivery.
   ///
   /// - Parameters:
+  ///   - variables: returns the environment variables of all hooks.
   ///   - registryFolder: the folder of the registry of running hooks; nil to register none.
   ///   - soundWait: the time that a sound waits for the previous one to start.
   ///   - actions: the user's actions; nil to run none.
   ///   - render: makes the text of the notification of a group.
   public init(
-    own: String?, shipped: [String], variables: [String: String] = [:], timeout: Int = 30,
+    own: String?, shipped: [String],
+    variables: @escaping @Sendable () -> [String: String] = { [:] }, timeout: Int = 30,
     terminals: Terminals? = nil, activeDeliveries: ActiveDeliveries = ActiveDeliveries { _ in },
     leaseOwner: LeaseOwner = .thisProcess, registryFolder: String? = nil,
     soundWait: Duration = .seconds(5), actions: ActionFolder? = nil,
@@ -56,7 +59,7 @@ public struct HookDelivery: NotificationDelivery {
     self.own = own
     self.actions = actions
     self.shipped = shipped
-    self.variables = variables
+    currentVariables = variables
     self.timeout = timeout
     self.terminals = terminals
     self.activeDeliveries = activeDeliveries

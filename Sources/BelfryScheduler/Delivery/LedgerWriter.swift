@@ -75,6 +75,9 @@ final class LedgerWriter: Sendable {
     }
   }
 
+  /// Forgets the ledger in memory, because the store is another one.
+  func forget() { state.withLock { ($0.known, $0.unwritten) = (DeliveryLedger(), nil) } }
+
   /// Returns the ledger, including changes that are not written.
   func ledger(_ store: Store) -> DeliveryLedger {
     let read = access { store.ledger.purge() }

@@ -1,5 +1,6 @@
 import BelfryCore
 import Git
+import Glibc
 
 /// The devices of a store: their records, their presence, and the zones that they follow.
 public struct StoreDevices: StorePart {
@@ -33,6 +34,12 @@ public struct StoreDevices: StorePart {
       }
     }
     return (devices, problems)
+  }
+
+  /// The state of the folder of records. It changes when a record is written.
+  public var signature: FileSignature? {
+    var status = stat()
+    return stat(path + "/devices", &status) == 0 ? FileSignature(status) : nil
   }
 
   /// Changes the record of this device, as one commit.

@@ -36,13 +36,17 @@ struct RemoteWatches {
   }
 
   /// Starts the watches of new remotes, and ends those of removed or changed ones.
-  mutating func update(_ remotes: [Remote], of store: Store) {
+  ///
+  /// - Returns: True if there is a new remote or a changed one.
+  mutating func update(_ remotes: [Remote], of store: Store) -> Bool {
     for (remote, task) in tasks where !remotes.contains(remote) {
       task.cancel()
       tasks[remote] = nil
       live.remove(remote)
     }
-    for remote in remotes where tasks[remote] == nil { start(remote, store) }
+    let new = remotes.filter { tasks[$0] == nil }
+    for remote in new { start(remote, store) }
+    return !new.isEmpty
   }
 
   /// Starts all watches again, after the machine has slept.
