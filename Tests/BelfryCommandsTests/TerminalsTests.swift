@@ -1,54 +1,160 @@
-import BelfryScheduler
 import Foundation
 import Glibc
 import TestSupport
 import Testing
 
+@testable import BelfryScheduler
+
 /// The fallback channel: the user's own terminals.
 @Suite struct TerminalsTests {
-  /// Returns a terminal with a reader, in a separate folder.
-  private func terminal(_ sandbox: Sandbox) throws -> (screen: Int32, line: Int32, folder: String) {
-    var (screen, line): (Int32, Int32) = (-1, -1)
-    var name = [CChar](repeating: 0, count: 100)
-    #expect(openpty(&screen, &line, &name, nil, nil) == 0)
-    let folder = sandbox.root + "/terminals"
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    let path = String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-    try FileManager.default.createSymbolicLink(
-      atPath: folder + "/7", withDestinationPath: path)
-    return (screen, line, folder)
+  /// A terminal with a reader, as the file `name` in a folder of its own.
+  private final class Screen {
+    let screen: Int32
+    let line: Int32
+    let folder: String
+    private var session: Process?
+    private var shown = ""
+
+    init(_ sandbox: Sandbox, name: String = "7") throws {
+      var (screen, line): (Int32, Int32) = (-1, -1)
+      var path = [CChar](repeating: 0, count: 100)
+      try #require(openpty(&screen, &line, &path, nil, nil) == 0)
+      (self.screen, self.line) = (screen, line)
+      folder = sandbox.root + "/terminals"
+      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+      try FileManager.default.createSymbolicLink(
+        atPath: "\(folder)/\(name)",
+        withDestinationPath: String(
+          decoding: path.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self))
+      _ = fcntl(screen, F_SETFL, O_NONBLOCK)
+    }
+
+    deinit {
+      session?.terminate()
+      close(screen)
+      close(line)
+    }
+
+    /// Starts a session on the terminal, and waits until it has the given use.
+    func run(_ command: String, _ use: TerminalUse) async throws {
+      let process = Process()
+      process.executableURL = URL(fileURLWithPath: "/usr/bin/setsid")
+      process.arguments = ["--ctty", "--wait", "sh", "-c", command]
+      let handle = FileHandle(fileDescriptor: dup(line), closeOnDealloc: true)
+      process.standardInput = handle
+      process.standardOutput = handle
+      process.standardError = handle
+      try process.run()
+      session = process
+      var status = stat()
+      try #require(fstat(line, &status) == 0)
+      for _ in 0..<600 {
+        if TerminalProcesses().use(of: UInt32(status.st_rdev), isRaw: isRaw) == use { return }
+        try await Task.sleep(for: .milliseconds(50))
+      }
+      Issue.record("the terminal never becomes \(use)")
+    }
+
+    var isRaw: Bool {
+      var settings = termios()
+      return tcgetattr(line, &settings) == 0 && settings.c_lflag & tcflag_t(ICANON) == 0
+    }
+
+    /// The text that was shown so far.
+    var text: String {
+      var buffer = [UInt8](repeating: 0, count: 4000)
+      while case let count = read(screen, &buffer, buffer.count), count > 0 {
+        shown += String(decoding: buffer.prefix(count), as: UTF8.self)
+      }
+      return shown
+    }
   }
 
-  @Test func linesAreShownWithABell() throws {
+  private let raw = "stty raw -echo; exec sleep 600"
+
+  @Test("A shell gets the lines, with a bell")
+  func shell() async throws {
     let sandbox = try Sandbox()
-    let (screen, line, folder) = try terminal(sandbox)
-    defer { for file in [screen, line] { close(file) } }
-    let terminals = Terminals(user: geteuid(), folder: folder)
+    let screen = try Screen(sandbox)
+    try await screen.run("exec bash --norc -i", .shell)
+    let terminals = Terminals(user: geteuid(), folder: screen.folder)
     #expect(terminals.open.count == 1)
-    #expect(terminals.show(["** Rent", "   Mon"], bell: true) == 1)
-    var buffer = [UInt8](repeating: 0, count: 1000)
-    let count = read(screen, &buffer, buffer.count)
-    let text = String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
-    #expect(text.hasPrefix("\u{7}"))
-    #expect(text.contains("** Rent\r\n") || text.contains("** Rent\r\r\n"), "\(text)")
+    #expect(await terminals.show(["** Rent", "   Mon"], bell: true) == 1)
+    #expect(screen.text.contains("\u{7}"))
+    #expect(
+      screen.text.contains("** Rent\r\n") || screen.text.contains("** Rent\r\r\n"),
+      "\(screen.text)")
   }
 
-  @Test func terminalsOfOtherUsersAndOtherFilesAreNotWritten() throws {
+  @Test("A program gets the bell only, and the lines as a last resort")
+  func program() async throws {
     let sandbox = try Sandbox()
-    let (screen, line, folder) = try terminal(sandbox)
-    defer { for file in [screen, line] { close(file) } }
-    try sandbox.write("", to: folder + "/8")
-    #expect(Terminals(user: geteuid() &+ 1, folder: folder).show(["x"], bell: true) == 0)
-    #expect(Terminals(user: geteuid(), folder: folder).open.count == 1)
-    #expect(Terminals(user: geteuid(), folder: sandbox.root + "/none").show(["x"], bell: true) == 0)
+    let screen = try Screen(sandbox)
+    try await screen.run(raw, .program)
+    let terminals = Terminals(user: geteuid(), folder: screen.folder)
+    #expect(await terminals.show(["** Rent"], bell: true) == 0)
+    #expect(screen.text == "\u{7}")
+    #expect(await terminals.show(["** Rent"], bell: false, isLastResort: true) == 1)
+    #expect(screen.text.contains("** Rent"))
+  }
+
+  @Test("A program that a shell has started is not the shell")
+  func startedProgram() async throws {
+    let sandbox = try Sandbox()
+    let screen = try Screen(sandbox)
+    try await screen.run("exec bash --norc -i", .shell)
+    let typed = Array("sleep 600\n".utf8)
+    #expect(write(screen.screen, typed, typed.count) == typed.count)
+    var status = stat()
+    try #require(fstat(screen.line, &status) == 0)
+    var use = TerminalUse.shell
+    for _ in 0..<600 where use == .shell {
+      try await Task.sleep(for: .milliseconds(50))
+      use = TerminalProcesses().use(of: UInt32(status.st_rdev), isRaw: screen.isRaw)
+    }
+    #expect(use == .program)
+  }
+
+  @Test("The last resort prefers a program that reads lines to one that may fill the screen")
+  func preference() async throws {
+    let sandbox = try Sandbox()
+    let (full, lines) = (try Screen(sandbox, name: "7"), try Screen(sandbox, name: "8"))
+    try await full.run(raw, .program)
+    try await lines.run("exec sleep 600", .program)
+    let terminals = Terminals(user: geteuid(), folder: full.folder)
+    #expect(await terminals.show(["** Rent"], bell: true, isLastResort: true) == 1)
+    #expect(full.text == "\u{7}")
+    #expect(lines.text.contains("** Rent"))
+  }
+
+  @Test func terminalsOfOtherUsersAndOtherFilesAreNotWritten() async throws {
+    let sandbox = try Sandbox()
+    let screen = try Screen(sandbox)
+    try sandbox.write("", to: screen.folder + "/8")
+    let foreign = Terminals(user: geteuid() &+ 1, folder: screen.folder)
+    #expect(await foreign.show(["x"], bell: true, isLastResort: true) == 0)
+    #expect(Terminals(user: geteuid(), folder: screen.folder).open.count == 1)
+    let none = Terminals(user: geteuid(), folder: sandbox.root + "/none")
+    #expect(await none.show(["x"], bell: true, isLastResort: true) == 0)
+  }
+
+  @Test("A terminal without a process is only a last resort")
+  func unused() async throws {
+    let sandbox = try Sandbox()
+    let screen = try Screen(sandbox)
+    let terminals = Terminals(user: geteuid(), folder: screen.folder)
+    #expect(await terminals.show(["** Rent"], bell: true) == 0)
+    #expect(screen.text.isEmpty)
+    #expect(await terminals.show(["** Rent"], bell: true, isLastResort: true) == 1)
+    #expect(screen.text.contains("** Rent"))
   }
 
   @Test("A terminal that accepts no output does not block the delivery")
-  func stopped() throws {
+  func stopped() async throws {
     let sandbox = try Sandbox()
-    let (screen, line, folder) = try terminal(sandbox)
-    defer { for file in [screen, line] { close(file) } }
-    #expect(tcflow(line, TCOOFF) == 0)
-    #expect(Terminals(user: geteuid(), folder: folder).show(["x"], bell: true) == 0)
+    let screen = try Screen(sandbox)
+    #expect(tcflow(screen.line, TCOOFF) == 0)
+    let terminals = Terminals(user: geteuid(), folder: screen.folder)
+    #expect(await terminals.show(["x"], bell: true, isLastResort: true) == 0)
   }
 }

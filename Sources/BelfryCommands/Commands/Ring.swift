@@ -124,6 +124,8 @@ struct RingLoop {
       let (store, summaries) = try nextRinging(session, messages.last)
     {
       do {
+        // The screen can be open for days.
+        let settings = (try? context.settings(store)) ?? settings
         switch try present(session, store, summaries, settings, heldSince: lastKey) {
         case .left(let title): return messages + ["\(title) keeps ringing: belfry ring"]
         case .gone(let title): messages.append("\(title) no longer rings.")
@@ -352,9 +354,9 @@ struct RingLoop {
     message: String?
   ) -> FiringScreen {
     let civil = summary.status.current ?? CivilDateTime(minuteNumber: 0)
+    let present = context.refreshed(after: opened)
     let output = AlarmOutput(
-      now: context.present(after: opened).storeContext.now, zones: context.storeContext.zones,
-      style: context.style)
+      now: present.storeContext.now, zones: present.storeContext.zones, style: present.style)
     let zone =
       summary.zone == "floating" || summary.zone == output.zones.local.name
       ? "" : " \(summary.zone)"

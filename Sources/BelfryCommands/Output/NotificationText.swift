@@ -123,7 +123,7 @@ struct NotificationText {
     case .firing(let content, let firing):
       let others = firing.actions.filter { $0 != .stop }.map(\.rawValue).joined(separator: ", ")
       let reply = content.partner == nil ? "" : ", partner reply"
-      return "belfry stop \(content.id.alarm.short)   (or: \(others)\(reply))"
+      return "belfry ring   (or: belfry stop \(content.id.alarm.short), or: \(others)\(reply))"
     case .followUp(let content, _): return "belfry done \(content.id.alarm.short)   (or wait)"
     case .missedSummary(let summary):
       return summary.others.isEmpty

@@ -65,6 +65,8 @@ enum SettingsText {
       "New alarms fire at the time set in the time zone where they were made."
     case (.fixedZone, .flag(false)): "New alarms adjust to wherever you are."
     case (.slideToStop, .flag(true)): "Hold a key for three seconds to stop an alarm."
+    case (.openScreen, .flag(true)):
+      "The firing screen opens in tmux, and in a terminal window on the desktop."
     case (.snoozeEnabled, .flag(false)): "Alarms cannot be snoozed."
     case (.followUps, .plan(let plan)) where plan == .none: "Stopped alarms send no follow-ups."
     case (.skipBreaksStreak, .flag(true)): "A skipped occurrence ends a streak."

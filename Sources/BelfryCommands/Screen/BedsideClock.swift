@@ -36,7 +36,7 @@ struct BedsideClock {
     var state = State()
     var lastLook = Int64.min
     while session.endingSignal == nil {
-      let present = context.present(after: opened)
+      let present = context.refreshed(after: opened)
       let elapsed = opened.milliseconds
       let isDue = state.next.map { $0.at <= present.storeContext.now } ?? false
       if lastLook == .min || elapsed - lastLook >= BedsideClock.interval || isDue {

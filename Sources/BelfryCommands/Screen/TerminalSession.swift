@@ -11,6 +11,11 @@ final class TerminalSession {
   private(set) var seesReleases = false
   private var guardian: Guardian?
   private var shown: [String] = []
+  /// The time since the last complete repaint.
+  private var repainted = ElapsedTime()
+
+  /// The time after which all lines are sent again, in milliseconds: other programs may have written over them.
+  private static let repaintInterval: Int64 = 2000
 
   /// Returns nil if standard input or output is not a terminal.
   init?(isColored: Bool) {
@@ -21,7 +26,8 @@ final class TerminalSession {
   }
 
   /// The sequence that opens the alternate screen and hides the cursor.
-  private static let enter = "\u{1B}[?1049h\u{1B}[?25l"
+  private static let enter = "\u{1B}[?1049h" + hideCursor
+  private static let hideCursor = "\u{1B}[?25l"
   /// The sequence that undoes `enter`.
   fileprivate static let leave = "\u{1B}[0m\u{1B}[?25h\u{1B}[?1049l"
 
@@ -80,7 +86,7 @@ final class TerminalSession {
     return (Int(size.ws_col), Int(size.ws_row))
   }
 
-  /// Shows lines that fill the screen. Unchanged lines are not sent again.
+  /// Shows lines that fill the screen. Unchanged lines are sent again after some seconds only.
   func show(_ lines: [String]) {
     // The shell had the terminal while the process was stopped.
     if Signals.wasContinued() { takeOver() }
@@ -88,8 +94,11 @@ final class TerminalSession {
       shown = []
       Console.write((isColored ? Style.black : "") + "\u{1B}[2J")
     }
-    var text = ""
-    for (row, line) in lines.enumerated() where shown.isEmpty || shown[row] != line {
+    let isDue = repainted.milliseconds >= TerminalSession.repaintInterval
+    if isDue { repainted = ElapsedTime() }
+    // A shell that wrote here may have shown the cursor.
+    var text = isDue ? TerminalSession.hideCursor : ""
+    for (row, line) in lines.enumerated() where isDue || shown.isEmpty || shown[row] != line {
       text += "\u{1B}[\(row + 1);1H" + (isColored ? Style.black : "") + line
     }
     if !text.isEmpty { Console.write(text) }

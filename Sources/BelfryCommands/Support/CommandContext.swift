@@ -243,6 +243,7 @@ struct CommandContext {
       terminals: Terminals(
         user: geteuid(), folder: environment["BELFRY_TERMINALS"] ?? Terminals.systemFolder),
       activeDeliveries: activeDeliveries, registryFolder: registry, actions: actions,
+      opensScreen: { ownSettings.openScreen },
       render: { NotificationText(current().times).render($0) })
   }
 

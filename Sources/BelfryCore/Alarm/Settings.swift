@@ -48,6 +48,8 @@ public struct Settings: Hashable, Sendable {
   public var sound: String
   /// This device: true if sounds start quietly and become louder.
   public var soundRising: Bool
+  /// This device: true if the firing screen opens by itself when an alarm rings.
+  public var openScreen: Bool
   /// This device: true if animations are disabled.
   public var reducedMotion: Bool
   /// This device: the clock of times in text.
@@ -60,12 +62,13 @@ public struct Settings: Hashable, Sendable {
     fixedZone: Bool = false, skipBreaksStreak: Bool = false,
     workdays: Set<Weekday> = WorkCalendar.defaultWorkdays, slideToStop: Bool = false,
     sound: String = "bell", soundRising: Bool = false,
-    reducedMotion: Bool = false, clock: Clock = .auto
+    openScreen: Bool = false, reducedMotion: Bool = false, clock: Clock = .auto
   ) {
     self.clock = clock
     self.workdays = workdays
     self.reducedMotion = reducedMotion
     self.soundRising = soundRising
+    self.openScreen = openScreen
     self.tier = tier
     self.snoozeEnabled = snoozeEnabled
     self.snooze = snooze

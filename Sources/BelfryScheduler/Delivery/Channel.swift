@@ -17,7 +17,7 @@ struct Channel: Sendable {
   let isSequential: Bool
 
   /// The channels, in the order in which their failures are reported.
-  static let all = [visible, sound]
+  static let all = [visible, sound, screen]
 
   /// The visible notification. The hook of a kind of notification falls back to the user's `notify`.
   static let visible = Channel(
@@ -37,4 +37,10 @@ struct Channel: Sendable {
   static let sound = Channel(
     hooks: ["ring"], hooksFor: { $0.rings ? ["ring"] : [] }, fallsBackToTerminals: false,
     isSequential: true)
+
+  /// The firing screen, which opens by itself if the setting `openScreen` is on.
+  static let screen = Channel(
+    hooks: ["screen"],
+    hooksFor: { if case .firing = $0 { ["screen"] } else { [] } }, fallsBackToTerminals: false,
+    isSequential: false)
 }

@@ -240,11 +240,11 @@ public final class DeliveryHelper: Sendable {
           let subject =
             deliveries.count == 1
             ? deliveries[0].notification.title : "\(deliveries.count) alarms"
-          _ = terminals?.show(
+          _ = await terminals?.show(
             [
               "** Your answer to \(subject) could not be recorded",
               "   \(reason)",
-            ], bell: true)
+            ], bell: true, isLastResort: true)
         }
         send(.responded)
       }

@@ -33,6 +33,7 @@ public struct HookDelivery: NotificationDelivery {
   public let registry: HookRegistry?
   /// The user's actions; nil if there is no folder for them.
   private let actions: ActionFolder?
+  private let opensScreen: @Sendable () -> Bool
   private let currentVariables: @Sendable () -> [String: String]
   private let render: @Sendable (DeliveryGroup) -> RenderedNotification
   /// Sounds start one after the other. Visible notifications do not wait for them.
@@ -45,6 +46,7 @@ public struct HookDelivery: NotificationDelivery {
   ///   - registryFolder: the folder of the registry of running hooks; nil to register none.
   ///   - soundWait: the time that a sound waits for the previous one to start.
   ///   - actions: the user's actions; nil to run none.
+  ///   - opensScreen: returns true if the firing screen opens by itself.
   ///   - render: makes the text of the notification of a group.
   public init(
     own: String?, shipped: [String],
@@ -52,12 +54,14 @@ public struct HookDelivery: NotificationDelivery {
     terminals: Terminals? = nil, activeDeliveries: ActiveDeliveries = ActiveDeliveries { _ in },
     leaseOwner: LeaseOwner = .thisProcess, registryFolder: String? = nil,
     soundWait: Duration = .seconds(5), actions: ActionFolder? = nil,
+    opensScreen: @escaping @Sendable () -> Bool = { false },
     render: @escaping @Sendable (DeliveryGroup) -> RenderedNotification
   ) {
     soundLimiter = RateLimiter(timeout: soundWait, spacing: .milliseconds(300))
     registry = registryFolder.map { HookRegistry(folder: $0, leaseOwner: leaseOwner) }
     self.own = own
     self.actions = actions
+    self.opensScreen = opensScreen
     self.shipped = shipped
     currentVariables = variables
     self.timeout = timeout
@@ -70,6 +74,11 @@ public struct HookDelivery: NotificationDelivery {
   /// The names of all hooks, including those that place calls and send messages.
   static let hookNames = Channel.all.flatMap(\.hooks) + ["call", "person"]
 
+  /// The channels of the moment.
+  private var channels: [Channel] {
+    opensScreen() ? Channel.all : Channel.all.filter { $0.hooks != Channel.screen.hooks }
+  }
+
   /// Starts all channels, and returns the first outcome. Channels may continue after it.
   public func deliver(_ deliveries: DeliveryGroup, snooze: Int64) async -> DeliveryOutcome {
     let first = FirstOutcome()
@@ -77,9 +86,11 @@ public struct HookDelivery: NotificationDelivery {
     startActions(of: deliveries)
     // All channels start at once, so that one that hangs does not delay another.
     activeDeliveries.begin(deliveries) { active in
-      let run = HookRun(delivery: self, active: active, rendered: rendered, snooze: snooze)
+      let run = HookRun(
+        delivery: self, active: active, rendered: rendered, snooze: snooze,
+        hasDelivered: { first.isSet })
       await withTaskGroup(of: (channel: Int, outcome: DeliveryOutcome).self) { group in
-        for (index, channel) in Channel.all.enumerated() {
+        for (index, channel) in channels.enumerated() {
           let hooks = channel.hooksFor(deliveries.first.notification)
           if hooks.isEmpty { continue }
           group.addTask {
@@ -128,6 +139,9 @@ public struct HookDelivery: NotificationDelivery {
     }
     private let state = Mutex(State.open(nil))
 
+    /// True if there is an outcome.
+    var isSet: Bool { state.withLock { if case .settled = $0 { true } else { false } } }
+
     /// Sets the outcome. Returns false if it was set before.
     @discardableResult func set(_ outcome: DeliveryOutcome) -> Bool {
       let (wasOpen, waiting) = state.withLock { state in
@@ -163,6 +177,8 @@ private struct HookRun: Sendable {
   let active: ActiveDelivery
   let rendered: RenderedNotification
   let snooze: Int64
+  /// Returns true if another channel has delivered.
+  let hasDelivered: @Sendable () -> Bool
 
   /// Delivers through a channel: its hooks, or else the terminals if the channel falls back to them.
   func deliver(through channel: Channel, _ names: [String]) async -> DeliveryOutcome {
@@ -172,11 +188,11 @@ private struct HookRun: Sendable {
       return outcome
     }
     if active.isOver { return .withdrawn }
-    if terminals.show(rendered.lines, bell: rendered.soundsBell) > 0 {
+    if await delivery.show(rendered, on: terminals, hasDelivered: hasDelivered, active) {
       delivery.activeDeliveries.channelFailed(active, reasons)
       return .delivered(nil)
     }
-    return .undelivered(reasons + ["none of your terminals is open"])
+    return .undelivered(reasons + ["no text could be shown on your terminals"])
   }
 
   /// Runs the hooks with some names until one delivers. An answer ends the list: a hook that it terminates has not

@@ -27,17 +27,108 @@ public struct Terminals: Sendable {
     return logins.isEmpty ? others : logins
   }
 
-  /// Writes lines to the terminals. Returns the number of terminals on which that succeeded.
+  /// Shows lines to the user in the way that does least harm. Returns the number of terminals on which that succeeded.
   ///
-  /// - Parameter bell: true to ring the terminal bell.
-  public func show(_ lines: [String], bell: Bool) -> Int {
+  /// | use of the terminal | shown |
+  /// |---|---|
+  /// | Belfry's own screen | nothing: the screen shows what rings |
+  /// | tmux | a message in the message line of each client |
+  /// | a shell | the lines |
+  /// | another program | the bell; as a last resort the lines |
+  ///
+  /// Logins are preferred. As a last resort, programs that read whole lines are preferred to those that may fill the
+  /// screen.
+  ///
+  /// - Parameters:
+  ///   - bell: true to ring the terminal bell.
+  ///   - isLastResort: true if nothing else can reach the user. Then the lines are written over the screen of a program.
+  public func show(_ lines: [String], bell: Bool, isLastResort: Bool = false) async -> Int {
     // A background job may write even under `stty tostop`.
     signal(SIGTTOU, SIG_IGN)
+    let processes = TerminalProcesses()
+    let logins = screens(logins.filter(isOwn), processes)
+    let paths = Set(logins.map(\.path))
+    let others = screens(self.others.filter { !paths.contains($0) }, processes)
+    for screens in [logins, others] {
+      let count = await show(lines, bell: bell, on: screens, processes)
+      if count > 0 { return count }
+    }
+    guard isLastResort else { return 0 }
+    let text = Terminals.text(lines, bell: bell)
+    for screens in [logins, others] {
+      let programs = screens.filter { $0.use == .program || $0.use == .unused }
+      for group in [programs.filter { !$0.isRaw }, programs] {
+        let count = group.count { write(text, to: $0.path) }
+        if count > 0 { return count }
+      }
+    }
+    return 0
+  }
+
+  /// A terminal and its use.
+  private struct Screen {
+    let path: String
+    let device: UInt32
+    let use: TerminalUse
+    /// True if the terminal passes on each key.
+    let isRaw: Bool
+  }
+
+  private func screens(_ paths: [String], _ processes: TerminalProcesses) -> [Screen] {
+    paths.compactMap { path in
+      let file = Glibc.open(path, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
+      guard file >= 0 else { return nil }
+      defer { close(file) }
+      var (status, settings) = (stat(), termios())
+      guard fstat(file, &status) == 0 else { return nil }
+      let isRaw = tcgetattr(file, &settings) == 0 && settings.c_lflag & tcflag_t(ICANON) == 0
+      let device = UInt32(truncatingIfNeeded: status.st_rdev)
+      return Screen(
+        path: path, device: device, use: processes.use(of: device, isRaw: isRaw), isRaw: isRaw)
+    }
+  }
+
+  /// Shows lines without harm. Returns the number of terminals on which that succeeded.
+  private func show(
+    _ lines: [String], bell: Bool, on screens: [Screen], _ processes: TerminalProcesses
+  ) async -> Int {
+    var count = 0
+    for screen in screens {
+      switch screen.use {
+      case .belfry(let showsAll): count += showsAll ? 1 : 0
+      case .shell: count += write(Terminals.text(lines, bell: bell), to: screen.path) ? 1 : 0
+      case .program: if bell { _ = write("\u{7}", to: screen.path) }
+      case .tmuxClient, .tmuxPane, .unused: break
+      }
+    }
+    let clients = screens.filter { $0.use == .tmuxClient }
+    if clients.isEmpty { return count }
+    for server in processes.tmuxServers {
+      for terminal in await server.terminals() {
+        var status = stat()
+        guard stat(terminal, &status) == 0,
+          let client = clients.first(where: {
+            $0.device == UInt32(truncatingIfNeeded: status.st_rdev)
+          }), await server.show(Terminals.message(lines), on: terminal)
+        else { continue }
+        if bell { _ = write("\u{7}", to: client.path) }
+        count += 1
+      }
+    }
+    return count
+  }
+
+  /// Returns the text for a shell, or for a program as a last resort.
+  private static func text(_ lines: [String], bell: Bool) -> String {
     // A full-screen program may have disabled the terminal's own carriage returns.
-    let text = (bell ? "\u{7}" : "") + "\n" + lines.map { $0 + "\r\n" }.joined()
-    let logins = logins.filter(isOwn)
-    let count = logins.count { write(text, to: $0) }
-    return count > 0 ? count : others.filter { !logins.contains($0) }.count { write(text, to: $0) }
+    (bell ? "\u{7}" : "") + "\n" + lines.map { $0 + "\r\n" }.joined()
+  }
+
+  /// Returns lines as one line. The commands, which are in the last line, are not cut off on a narrow screen.
+  private static func message(_ lines: [String]) -> String {
+    let parts = lines.map { String($0.drop { $0 == " " }) }
+    guard let last = parts.last, parts.count > 1 else { return parts.joined() }
+    return ([parts[0], last] + parts.dropFirst().dropLast()).joined(separator: "   ")
   }
 
   /// Writes to one terminal, even if `mesg` is off: that setting is for messages of other users.

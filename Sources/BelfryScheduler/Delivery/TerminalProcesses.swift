@@ -1,0 +1,125 @@
+import Git
+import Glibc
+
+/// The use of a terminal, as far as the system shows it.
+enum TerminalUse: Hashable, Sendable {
+  /// Belfry's own screen fills it. It shows every alarm that rings, unless it was opened for one alarm or another store.
+  case belfry(showsAll: Bool)
+  /// A tmux session fills it.
+  case tmuxClient
+  /// A window of tmux, which its clients show.
+  case tmuxPane
+  /// A shell is in the foreground, so that a line of text harms nothing.
+  case shell
+  /// Another program is in the foreground. It may fill the screen.
+  case program
+  /// No process uses it as its terminal.
+  case unused
+}
+
+/// The processes on terminals, from `/proc`.
+struct TerminalProcesses: Sendable {
+  private struct Process: Sendable {
+    let id: Int32
+    let name: String
+    let parent: Int32
+    let group: Int32
+    let session: Int32
+    /// The device number of the terminal; 0 without one.
+    let terminal: UInt32
+    /// The process group in the foreground of the terminal.
+    let foreground: Int32
+  }
+
+  private let processes: [Int32: Process]
+
+  /// The names of shells.
+  private static let shells: Set<String> = [
+    "ash", "bash", "busybox", "csh", "dash", "elvish", "fish", "ksh", "ksh93", "mksh", "nu", "osh",
+    "pwsh", "rbash", "rc", "sh", "tcsh", "xonsh", "yash", "zsh",
+  ]
+
+  /// Reads the processes that exist now.
+  init() {
+    let all = DurableFile.names(in: "/proc").compactMap { name -> Process? in
+      // A process can end at any time.
+      guard let id = Int32(name), let bytes = try? DurableFile.readStream("/proc/\(id)/stat")
+      else { return nil }
+      return TerminalProcesses.process(id, String(decoding: bytes, as: UTF8.self))
+    }
+    processes = Dictionary(all.map { ($0.id, $0) }) { one, _ in one }
+  }
+
+  /// Parses a line of `/proc/<pid>/stat`. A name can contain spaces and parentheses.
+  private static func process(_ id: Int32, _ text: String) -> Process? {
+    guard let start = text.firstIndex(of: "("), let end = text.lastIndex(of: ")") else {
+      return nil
+    }
+    let fields = text[text.index(after: end)...].split(separator: " ")
+    guard fields.count > 5, let parent = Int32(fields[1]), let group = Int32(fields[2]),
+      let session = Int32(fields[3]), let terminal = Int32(fields[4]),
+      let foreground = Int32(fields[5])
+    else { return nil }
+    return Process(
+      id: id, name: String(text[text.index(after: start)..<end]), parent: parent, group: group,
+      session: session, terminal: UInt32(bitPattern: terminal), foreground: foreground)
+  }
+
+  /// Returns the use of a terminal.
+  ///
+  /// - Parameters:
+  ///   - device: the device number.
+  ///   - isRaw: true if the terminal passes on each key, as full-screen programs and shells require.
+  func use(of device: UInt32, isRaw: Bool) -> TerminalUse {
+    let users = processes.values.filter { $0.terminal == device }
+    guard let first = users.first(where: { $0.foreground > 0 }) else { return .unused }
+    let foreground = users.filter { $0.group == first.foreground }
+    let pane = server(ofPane: first.session) != nil
+    if isRaw, let screen = foreground.first(where: { $0.name == "belfry" }) {
+      // Nobody may look at a window of tmux. Its clients get a message of their own.
+      return .belfry(showsAll: !pane && TerminalProcesses.showsAll(screen.id))
+    }
+    if foreground.contains(where: { $0.name.hasPrefix("tmux: client") }) { return .tmuxClient }
+    if pane { return .tmuxPane }
+    let isShell =
+      !foreground.isEmpty
+      && foreground.allSatisfy { TerminalProcesses.shells.contains($0.name) }
+    return isShell ? .shell : .program
+  }
+
+  /// Returns true if a `belfry ring` shows all alarms of the default store.
+  private static func showsAll(_ process: Int32) -> Bool {
+    guard let bytes = try? DurableFile.readStream("/proc/\(process)/cmdline") else { return false }
+    let words = bytes.split(separator: 0).dropFirst().map { String(decoding: $0, as: UTF8.self) }
+    return words.first == "ring" && words.dropFirst().allSatisfy { $0 == "--wait" }
+  }
+
+  /// The identifiers of the processes that lead a session on a terminal.
+  private var leaders: [Process] {
+    processes.values.filter { $0.terminal != 0 && $0.id == $0.session }
+  }
+
+  /// Returns the tmux server whose window a session runs in; nil if it runs in none.
+  private func server(ofPane session: Int32) -> Int32? {
+    guard let leader = processes[session], let parent = processes[leader.parent],
+      parent.name.hasPrefix("tmux: server")
+    else { return nil }
+    return parent.id
+  }
+
+  /// The tmux servers of this user.
+  var tmuxServers: [TmuxServer] {
+    var result: [Int32: TmuxServer] = [:]
+    for leader in leaders {
+      guard let server = server(ofPane: leader.id), result[server] == nil,
+        // The environment of another user's process cannot be read.
+        let environment = try? DurableFile.readStream("/proc/\(leader.id)/environ")
+      else { continue }
+      let socket = environment.split(separator: 0).lazy
+        .map { String(decoding: $0, as: UTF8.self) }
+        .first { $0.hasPrefix("TMUX=") }?.dropFirst(5).prefix { $0 != "," }
+      if let socket { result[server] = TmuxServer(process: server, socket: String(socket)) }
+    }
+    return result.values.sorted { $0.process < $1.process }
+  }
+}

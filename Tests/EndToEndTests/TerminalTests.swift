@@ -1,0 +1,139 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Notifications on terminals: Belfry's own screen, tmux, and full-screen programs.
+@Suite struct TerminalTests {
+  /// Returns a store with an alarm at 09:00 that has a title with tmux's markup, and only the shipped hooks. Without a
+  /// desktop and a sound, terminals are the last channel.
+  private func sandbox() async throws -> Sandbox {
+    let sandbox = try Sandbox()
+    try await sandbox.plus()
+    _ = try await sandbox.belfry(
+      "add", "Tea #(touch \(sandbox.root)/run) 5%H;", "--daily", "--at", "09:00")
+    try FileManager.default.removeItem(atPath: sandbox.hooks)
+    return sandbox
+  }
+
+  /// Runs a script with these functions:
+  ///
+  /// - `open NAME COMMAND…`: runs a command on a terminal of its own. What it shows is in the file NAME, and it reads the
+  ///   keys that are written to the file descriptor 3. The terminal counts as one of the user's.
+  /// - `wait_for COMMAND…`: waits until a command succeeds. `shows NAME TEXT` succeeds once a terminal has shown a text.
+  private func run(_ sandbox: Sandbox, _ script: String) async throws -> Sandbox.Output {
+    let text = """
+      export TZ=UTC BELFRY_DEVICE=laptop BELFRY_NOW=2026-11-23T09:00:01Z TERM=xterm-256color
+      export BELFRY_TERMINALS='\(sandbox.root)/terminals' TMUX_TMPDIR='\(sandbox.root)' XDG_RUNTIME_DIR='\(sandbox.root)'
+      belfry='\(Sandbox.binary)' store='\(sandbox.store)'
+      cd '\(sandbox.root)'
+      mkdir -p terminals
+      trap 'kill $opened' EXIT
+      wait_for() { for i in $(seq 600); do "$@" >/dev/null 2>&1 && return; sleep 0.1; done; echo "never: $*"; }
+      shows() { grep -qF -e "$2" "$1"; }
+      open() {
+        name=$1; shift
+        mkfifo $name.keys
+        script -qfec "ln -sf \\$(tty) terminals/$((++number)); stty cols 100 rows 30; $*" $name < $name.keys >/dev/null 2>&1 &
+        opened="$opened $!"
+        exec 3> $name.keys
+      }
+      \(script)
+      """
+    try sandbox.write(text, to: sandbox.root + "/script")
+    let output = try await sandbox.run(
+      "/usr/bin/timeout", ["300", "bash", sandbox.root + "/script"])
+    #expect(!output.out.contains("never"), "\(output.out)\(output.err)")
+    return output
+  }
+
+  @Test("tmux shows a message on its client, as typed, and nothing in the window's program")
+  func tmux() async throws {
+    let sandbox = try await sandbox()
+    let output = try await run(
+      sandbox,
+      """
+      open client 'tmux -f /dev/null new-session "stty raw -echo; ln -s \\$(tty) terminals/90; exec sleep 600"'
+      wait_for [ -e terminals/90 ]
+      "$belfry" tick
+      wait_for shows client 'belfry ring'
+      tmux capture-pane -p -t 0 | grep Tea && echo 'never in the window'
+      tmux kill-server
+      """)
+    let shown = try sandbox.read(sandbox.root + "/client")
+    #expect(shown.contains("** Tea #(touch \(sandbox.root)/run) 5%H;"), "\(shown)\(output.err)")
+    #expect(!FileManager.default.fileExists(atPath: sandbox.root + "/run"))
+    #expect(output.out.contains("Fired: Tea"), "\(output.out)")
+  }
+
+  @Test("With openScreen, the firing screen opens in a popup of tmux, once for all alarms")
+  func popup() async throws {
+    let sandbox = try await sandbox()
+    _ = try await sandbox.belfry("add", "Milk", "--daily", "--at", "09:00")
+    _ = try await sandbox.belfry("settings", "set", "openScreen", "on")
+    _ = try await run(
+      sandbox,
+      """
+      open client 'tmux -f /dev/null new-session "exec sleep 600"'
+      wait_for tmux list-clients -F '#{client_tty}'
+      "$belfry" tick
+      wait_for shows client '[s] stop'
+      # The client of tmux, the lock and the screen, of one popup.
+      one() { [ "$(pgrep -fc "ring --store=$store")" = 3 ]; }
+      wait_for one
+      printf s >&3
+      wait_for shows client Tea
+      state() { "$belfry" list --json | grep -c '"state": "pending"'; }
+      stopped() { [ "$(state)" = $1 ]; }
+      wait_for stopped 1
+      printf s >&3
+      wait_for stopped 2
+      # The screen closes when nothing rings.
+      closed() { ! pgrep -f "ring --store=$store"; }
+      wait_for closed
+      tmux kill-server
+      """)
+  }
+
+  @Test("Belfry's own screen gets no text, counts as reached, and repaints what others write")
+  func ownScreen() async throws {
+    let sandbox = try await sandbox()
+    let output = try await run(
+      sandbox,
+      """
+      open screen "'$belfry' ring --wait"
+      wait_for shows screen '[s] stop'
+      "$belfry" tick
+      printf '\\033[5;5HJUNK' > $(readlink terminals/1)
+      wait_for shows screen JUNK
+      # Nothing else has changed on the screen since the junk.
+      repainted() { sed '1,/JUNK/d' screen | grep -qF '[s] stop' || sed 's/.*JUNK//' screen | grep -qF '[s] stop'; }
+      wait_for repainted
+      grep -qF '** Tea' screen && echo 'never a text'
+      printf q >&3
+      """)
+    #expect(output.out.contains("Fired: Tea"), "\(output.out)")
+  }
+
+  @Test("A full-screen program is written over only if no other channel delivers")
+  func lastResort() async throws {
+    let sandbox = try await sandbox()
+    _ = try await run(
+      sandbox,
+      """
+      open program 'stty raw -echo; exec sleep 600'
+      wait_for [ -e terminals/1 ]
+      mkdir -p '\(sandbox.hooks)'
+      printf '#!/bin/sh\\necho delivered; exec sleep 600\\n' > '\(sandbox.hooks)/ring'
+      chmod 755 '\(sandbox.hooks)/ring'
+      "$belfry" tick
+      wait_for shows program "$(printf '\\a')"
+      sleep 4
+      grep -qF '** Tea' program && echo 'never a text beside a sound'
+      "$belfry" stop Tea
+      rm '\(sandbox.hooks)/ring'
+      export BELFRY_NOW=2026-11-24T09:00:01Z
+      "$belfry" tick
+      wait_for shows program '** Tea'
+      """)
+  }
+}
