@@ -513,7 +513,7 @@ import Testing
     let sandbox = try await rent()
     for (name, value) in [
       ("snoozeEnabled", "off"), ("slideToStop", "on"), ("sound", "tritone"),
-      ("openScreen", "on"),
+      ("unmuteSound", "on"), ("openScreen", "on"),
       ("fixedZone", "on"), ("snooze", "12m"), ("grace", "6h"), ("ringTimeout", "5m"),
     ] {
       let set = try await sandbox.belfry("settings", "set", name, value)

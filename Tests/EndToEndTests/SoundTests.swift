@@ -70,6 +70,52 @@ import Testing
   }
 
   @Test(
+    "A muted output is reported, and unmuted while an alarm sounds if the setting says so",
+    .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/pulseaudio")))
+  func mutedOutput() async throws {
+    let sandbox = try Sandbox()
+    let root = sandbox.root
+    try await sandbox.plus()
+    _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "12:00")
+    let script = """
+      mkdir -p '\(root)/run'; chmod 700 '\(root)/run'
+      export XDG_RUNTIME_DIR='\(root)/run' TZ=UTC BELFRY_DEVICE=laptop BELFRY_NOW=2026-11-23T08:00:00Z
+      unset BELFRY_SOUND
+      belfry='\(Sandbox.binary)' log='\(root)/daemon.log'
+      wait_for() { for i in $(seq 600); do "$@" >/dev/null 2>&1 && return; sleep 0.1; done; echo "never: $*"; }
+      pulseaudio -n --daemonize=no --exit-idle-time=-1 --load='module-null-sink sink_name=quiet' \
+        --load=module-native-protocol-unix >/dev/null 2>&1 &
+      server=$!
+      wait_for pactl info
+      sound() { "$belfry" doctor --json | grep -E 'sound|hear' ; "$belfry" list 2>&1 | grep -E 'sound output'; }
+      echo "1 $(sound)"
+      pactl set-sink-mute quiet 1
+      "$belfry" daemon 2>"$log" &
+      daemon=$!
+      wait_for grep -q 'the sound output is muted, so alarms cannot be heard' "$log"
+      wait_for [ -e '\(sandbox.store)/.git/belfry/sound-inaudible' ]
+      echo "2 $(sound)"
+      "$belfry" settings set unmuteSound on
+      echo "3 $(sound)"
+      pactl set-sink-volume quiet 3%
+      "$belfry" sounds play --repeat bell >/dev/null &
+      player=$!
+      unmuted() { pactl get-sink-mute quiet | grep -q no && pactl get-sink-volume quiet | grep -q 40%; }
+      wait_for unmuted
+      kill $player; wait $player; echo "player $?"
+      wait_for sh -c 'pactl get-sink-mute quiet | grep -q yes'
+      kill $daemon $server; wait
+      """
+    let output = try await sandbox.run("/usr/bin/timeout", ["400", "bash", "-c", script])
+    let parts = output.out.split(separator: "\n").map(String.init)
+    #expect(!output.out.contains("never"), "\(output.out)\(output.err)\(sandbox.daemonLog)")
+    #expect(parts.first?.hasPrefix("1 ") == true && parts.first?.contains("can be heard") == true)
+    #expect(
+      output.out.components(separatedBy: "the sound output is muted").count == 3, "\(output.out)")
+    #expect(output.out.contains("player 143"), "\(output.out)")
+  }
+
+  @Test(
     "A sound plays through PipeWire, which is preferred to all other servers",
     .enabled(
       if: ["pipewire", "pw-record", "wireplumber"].allSatisfy {

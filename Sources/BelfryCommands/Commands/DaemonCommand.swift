@@ -65,6 +65,7 @@ struct DaemonCommand: AsyncParsableCommand {
             activeDeliveries: $0, registry: HookRegistry.folder(of: store), current: current)
         },
         gauge: context.gauge,
+        checkSound: { await context.soundState() },
         notifier: notifier,
         log: { DaemonLog(current()).write($0) }))
     try await daemon.run()

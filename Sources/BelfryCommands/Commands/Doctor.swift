@@ -142,7 +142,7 @@ enum Examination: String, ExpressibleByArgument {
       case .log: limited(try RecordExamination(store).log(), context)
       case .time: limited(try RecordExamination(store).time(), context)
       case .hooks: hooks(context) + actions(store, context)
-      case .notifications: await notifications(context)
+      case .notifications: await notifications(context) + sound(context)
       case .scheduler: await scheduler(store, context) + deliveries(store, context)
       case .battery: [await battery(context)]
       case .cascade: DeviceCheck(store).diagnoses() + (try CascadeCheck(store, context).diagnoses())
@@ -238,6 +238,18 @@ enum Examination: String, ExpressibleByArgument {
       ]
     case let reach: [Diagnosis("notifications", .fine, "Shown by \(ReachText.text(reach)).")]
     }
+  }
+
+  /// Returns the audibility of alarms; nothing if it is unknown.
+  private func sound(_ context: CommandContext) async -> [Diagnosis] {
+    let state = await context.soundState()
+    if let problem = SoundText.problem(state) {
+      return [
+        Diagnosis("notifications", .problem, problem.message, remedy: problem.remedy)
+      ]
+    }
+    guard case .audible(let volume) = state else { return [] }
+    return [Diagnosis("notifications", .fine, "Sounds can be heard: volume \(volume) %.")]
   }
 
   /// Returns a problem for each ringing occurrence that no channel on this device delivered.

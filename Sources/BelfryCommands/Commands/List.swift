@@ -45,6 +45,7 @@ struct List: ParsableCommand {
         ).empty)
     }
     let scheduler = context.checkScheduler(of: store)
+    context.checkSound(of: store)
     let all = try context.listing(store)
     let filter = try AlarmFilter(words, InputParser(context))
     // A filter for finished alarms lists them, too.

@@ -166,8 +166,12 @@ struct RingLoop {
     let loop = Sound.chosen(alarm?.delivery.sound ?? settings.sound).map {
       SoundLoop($0, isRising: settings.soundRising, lock: context.soundLock)
     }
+    let output = settings.unmuteSound ? context.soundOutput : nil
     let sound = Task.detached { [player = context.soundPlayer] in
-      if let loop { await RingLoop.play(loop, player) }
+      guard let loop else { return }
+      let before = await output?.makeAudible()
+      await RingLoop.play(loop, player)
+      if let before { await output?.restore(before) }
     }
     defer { sound.cancel() }
     let position = summaries.count > 1 ? "1 of \(summaries.count)" : nil

@@ -91,7 +91,9 @@ struct SoundsPlay: AsyncParsableCommand {
     if self.repeat {
       let loop = SoundLoop(
         sound, isRising: rising ?? own.soundRising, lock: context.soundLock)
-      reason = await loop.run(player) { Console.line("delivered") }
+      reason = try await context.audibly { [player] in
+        await loop.run(player) { Console.line("delivered") }
+      }
     } else {
       reason = await player.play(sound)
     }
@@ -112,6 +114,52 @@ extension CommandContext {
   /// The program that plays sounds on this machine; nil if none is installed.
   var soundPlayer: SoundPlayer? {
     SoundPlayer(folders: (environment["PATH"] ?? "").split(separator: ":").map(String.init))
+  }
+
+  /// The sound output of this machine.
+  var soundOutput: SoundOutput {
+    SoundOutput(
+      folders: (environment["PATH"] ?? "").split(separator: ":").map(String.init),
+      runtimeFolder: storeContext.runtimeFolder, server: environment["PULSE_SERVER"])
+  }
+
+  /// Returns the audibility of alarms; `unknown` if the sound of this device is off, or if a hook of the user's own plays
+  /// it.
+  func soundState() async -> SoundOutput.State {
+    let own = ownSettings
+    if own.sound == Sound.silence || ownHook("ring") != nil { return .unknown }
+    let state = await soundOutput.state
+    switch state {
+    // The alarm corrects that itself.
+    case .muted, .quiet: return own.unmuteSound ? .unknown : state
+    case .audible, .missing, .unknown: return state
+    }
+  }
+
+  /// Plays a sound. If the setting `unmuteSound` is on, an output that is muted or too quiet is made audible for that time.
+  ///
+  /// - Throws: `ExitCode` after a signal, once the output is as before.
+  func audibly(_ play: @escaping @Sendable () async -> String?) async throws -> String? {
+    let output = soundOutput
+    guard ownSettings.unmuteSound, let before = await output.makeAudible() else {
+      return await play()
+    }
+    let reason: Result<String?, any Error>
+    do {
+      reason = .success(try await Interruption.cancelling(play))
+    } catch {
+      reason = .failure((error as? Interruption.Interrupted).map { ExitCode($0.status) } ?? error)
+    }
+    await output.restore(before)
+    return try reason.get()
+  }
+
+  /// Warns if the daemon has found that alarms cannot be heard, and it is still true.
+  func checkSound(of store: Store) {
+    guard InaudibleSoundFile(store).exists,
+      let problem = SoundText.problem(Blocking.run({ await soundState() }))
+    else { return }
+    warnings.warn(problem.message, remedy: problem.remedy)
   }
 
   /// The path of the lock that the playing process holds; nil without a runtime folder.

@@ -95,6 +95,11 @@ struct DaemonLog {
         .info,
         "lost the connection to the remote \(Printable.text(name)); syncing at intervals until it is back."
       )
+    case .soundInaudible(let state):
+      return SoundText.problem(state).map {
+        (.warning, "\($0.message)\n  \($0.remedy)")
+      }
+    case .soundAudible: return (.info, "alarms can be heard again.")
     case .stopped: return (.info, "stopped.")
     }
   }

@@ -4,7 +4,7 @@ public enum Setting: String, CaseIterable, Sendable {
   case tier, snoozeEnabled, snooze, followUps, grace, ringTimeout, fixedZone, skipBreaksStreak,
     workdays
   /// A setting of one device; see `isLocal`.
-  case slideToStop, sound, soundRising, openScreen, reducedMotion, clock
+  case slideToStop, sound, soundRising, unmuteSound, openScreen, reducedMotion, clock
 
   /// The name, on the command line and in JSON, such as `snoozeEnabled`.
   public var name: String { rawValue }
@@ -15,7 +15,8 @@ public enum Setting: String, CaseIterable, Sendable {
   /// True if the setting applies only to this device and is not synced.
   public var isLocal: Bool {
     switch self {
-    case .slideToStop, .sound, .soundRising, .openScreen, .reducedMotion, .clock: true
+    case .slideToStop, .sound, .soundRising, .unmuteSound, .openScreen, .reducedMotion, .clock:
+      true
     default: false
     }
   }
@@ -35,6 +36,7 @@ public enum Setting: String, CaseIterable, Sendable {
     case .slideToStop: \.[flag: \.slideToStop]
     case .sound: \.soundValue
     case .soundRising: \.[flag: \.soundRising]
+    case .unmuteSound: \.[flag: \.unmuteSound]
     case .openScreen: \.[flag: \.openScreen]
     case .reducedMotion: \.[flag: \.reducedMotion]
     case .clock: \.clockValue

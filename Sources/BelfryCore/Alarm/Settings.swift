@@ -48,6 +48,8 @@ public struct Settings: Hashable, Sendable {
   public var sound: String
   /// This device: true if sounds start quietly and become louder.
   public var soundRising: Bool
+  /// This device: true if the muted sound output is unmuted for alarms.
+  public var unmuteSound: Bool
   /// This device: true if the firing screen opens by itself when an alarm rings.
   public var openScreen: Bool
   /// This device: true if animations are disabled.
@@ -61,13 +63,14 @@ public struct Settings: Hashable, Sendable {
     followUps: FollowUpPlan = .standard, grace: Int64 = 12 * 3600, ringTimeout: Int64 = 30 * 60,
     fixedZone: Bool = false, skipBreaksStreak: Bool = false,
     workdays: Set<Weekday> = WorkCalendar.defaultWorkdays, slideToStop: Bool = false,
-    sound: String = "bell", soundRising: Bool = false,
+    sound: String = "bell", soundRising: Bool = false, unmuteSound: Bool = false,
     openScreen: Bool = false, reducedMotion: Bool = false, clock: Clock = .auto
   ) {
     self.clock = clock
     self.workdays = workdays
     self.reducedMotion = reducedMotion
     self.soundRising = soundRising
+    self.unmuteSound = unmuteSound
     self.openScreen = openScreen
     self.tier = tier
     self.snoozeEnabled = snoozeEnabled

@@ -39,6 +39,10 @@ public enum DaemonLogEvent: Sendable {
   case remoteWatched(name: String)
   /// The connection to a watched remote was lost. The daemon syncs at intervals until it is back.
   case remoteWatchLost(name: String)
+  /// The sounds of alarms cannot be heard.
+  case soundInaudible(SoundOutput.State)
+  /// The sounds of alarms can be heard again.
+  case soundAudible
   /// The daemon has stopped.
   case stopped
 }
@@ -76,6 +80,8 @@ public final class Daemon: Sendable {
     public var notifier: ServiceNotifier?
     /// The reader of the battery; nil to send no battery warnings.
     public var gauge: BatteryGauge?
+    /// Returns the audibility of the sounds of alarms; `unknown` if no check applies.
+    public var checkSound: @Sendable () async -> SoundOutput.State
 
     /// Creates the dependencies.
     public init(
@@ -83,11 +89,14 @@ public final class Daemon: Sendable {
       variables: @escaping @Sendable () -> [String: String] = { [:] },
       context: @escaping @Sendable (_ rereadingZones: Bool) -> StoreContext,
       hooks: @escaping @Sendable (ActiveDeliveries) -> HookDelivery,
-      gauge: BatteryGauge? = nil, notifier: ServiceNotifier? = nil,
+      gauge: BatteryGauge? = nil,
+      checkSound: @escaping @Sendable () async -> SoundOutput.State = { .unknown },
+      notifier: ServiceNotifier? = nil,
       log: @escaping @Sendable (DaemonLogEvent) -> Void
     ) {
       self.notifier = notifier
       self.gauge = gauge
+      self.checkSound = checkSound
       self.command = command
       self.clockOffset = clockOffset
       self.variables = variables

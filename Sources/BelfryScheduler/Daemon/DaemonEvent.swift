@@ -35,6 +35,8 @@ enum DaemonEvent: Sendable {
     case mailboxesSynced(ChildCommands.Result)
     /// The command of a callout has ended.
     case callFinished(Callout, ChildCommands.Result)
+    /// The sound output was checked.
+    case soundChecked(SoundOutput.State)
     /// The battery was read.
     case batterySampled(BatteryGauge.SampleResult)
   }

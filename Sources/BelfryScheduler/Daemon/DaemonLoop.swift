@@ -22,6 +22,7 @@ struct DaemonLoop {
   private var deliveries: DeliveryDriver
   private var calls = CallCoordinator()
   private var battery: BatteryMonitor
+  private var sound = SoundMonitor()
   private var syncs: SyncPacer
   private var watches: RemoteWatches
   private var settlement = SettlementSchedule()
@@ -129,6 +130,7 @@ struct DaemonLoop {
     deliveries.channels.registry?.terminateOrphans()
     reloadAlarms()
     readRemotesIfChanged()
+    sound.check(dependencies, tasks)
     deliveries.releaseMemorySoon(at: context.now)
     dependencies.log(.started(alarms: alarms.count, next: alarms.nextWake))
   }
@@ -240,7 +242,10 @@ struct DaemonLoop {
   private mutating func handle(_ result: DaemonEvent.TaskResult) {
     switch result {
     case .delivered(let group, let outcome):
-      if outcome != .withdrawn { dependencies.log(.delivered(group, outcome)) }
+      if outcome != .withdrawn {
+        dependencies.log(.delivered(group, outcome))
+        if group.first.notification.rings { sound.check(dependencies, tasks) }
+      }
       if case .battery = group.first.key { battery.finish(outcome, store, &failures) }
       for id in group.ids { process(.finished(id, outcome)) }
     case .recordingDue: process(.recordingDue)
@@ -261,6 +266,7 @@ struct DaemonLoop {
       failures.report(.call(callout.alarm), result.failure)
       calls.finish(callout, failed: result.failure != nil, at: context.now)
       evaluate([callout.alarm])
+    case .soundChecked(let state): sound.take(state, presence.isAway ? nil : store, dependencies)
     case .batterySampled(let sample):
       if let warning = battery.take(sample, present, alarms, &failures) {
         process(.handed(DeliveryGroup(warning)))
@@ -378,6 +384,7 @@ struct DaemonLoop {
   /// - Parameter evaluatesAll: true to evaluate all alarms, not only changed ones.
   private mutating func startRound(evaluatesAll: Bool = false) {
     updateContext(rereadingZones: true)
+    sound.check(dependencies, tasks)
     branch.retry()
     let changed = readChanges()
     let hasNewZones = rounds.start(context)

@@ -28,6 +28,8 @@ struct SettingsDocument: JSONDocument {
   private(set) var sound: String?
   /// True if sounds start softly on this device.
   private(set) var soundRising: Bool?
+  /// True if the muted sound output of this device is unmuted for alarms.
+  private(set) var unmuteSound: Bool?
   /// True if the firing screen opens by itself on this device.
   private(set) var openScreen: Bool?
   /// True if animations are disabled on this device.
@@ -75,6 +77,7 @@ struct SettingsDocument: JSONDocument {
     case .slideToStop: slideToStop = value.flag
     case .sound: sound = value.name
     case .soundRising: soundRising = value.flag
+    case .unmuteSound: unmuteSound = value.flag
     case .openScreen: openScreen = value.flag
     case .reducedMotion: reducedMotion = value.flag
     case .clock: clock = value.name
