@@ -36,6 +36,8 @@ public struct StoreContext: Sendable {
   public var report: @Sendable (StoreNotice) -> Void
   /// Receives the progress of a transfer.
   public var progress: @Sendable (GitCommand.Progress) -> Void
+  /// Receives the store after each write of records.
+  public var didWrite: @Sendable (Store) -> Void = { _ in }
 
   /// Creates an environment.
   public init(

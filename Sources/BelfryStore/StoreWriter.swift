@@ -198,6 +198,7 @@ final class StoreWriter {
     if written.keys.contains(where: { $0.hasPrefix(CalendarRecord.folder) }) {
       try? store.calendars.settle()
     }
+    store.context.didWrite(store)
   }
 
   /// Writes files whose versions the branch contains already.

@@ -23,11 +23,18 @@ final class DaemonBench: @unchecked Sendable {
   let disk = Gate()
 
   private let hookTimeout: Int
+  private let pauseUnit: Duration
 
-  /// - Parameter hookTimeout: The timeout of a hook, in seconds. It is long, because this process reads the output of its
-  ///   hooks late while many other tests keep its threads busy.
-  init(at now: String, zone: String = "UTC", hookTimeout: Int = 1_000) async throws {
+  /// - Parameters:
+  ///   - hookTimeout: The timeout of a hook, in seconds. It is long, because this process reads the output of its hooks
+  ///     late while many other tests keep its threads busy.
+  ///   - pauseUnit: The unit of the pauses between two attempts of a channel, which pass in real time.
+  init(
+    at now: String, zone: String = "UTC", hookTimeout: Int = 1_000,
+    pauseUnit: Duration = .seconds(1)
+  ) async throws {
     self.hookTimeout = hookTimeout
+    self.pauseUnit = pauseUnit
     sandbox = try Sandbox()
     clock = Mutex(Instant(rfc3339: now)!)
     self.zone = Mutex(zone)
@@ -100,11 +107,11 @@ final class DaemonBench: @unchecked Sendable {
   private func hooks(_ active: ActiveDeliveries, leaseOwner: LeaseOwner) -> HookDelivery {
     HookDelivery(
       own: sandbox.hooks, shipped: [], timeout: hookTimeout, activeDeliveries: active,
-      leaseOwner: leaseOwner,
+      leaseOwner: leaseOwner, pauseUnit: pauseUnit,
       render: NotificationText(TimeText(now: context().now, zones: context().zones)).render)
   }
 
-  private func writeClock() throws {
+  func writeClock() throws {
     try sandbox.write(now.rfc3339Milliseconds, to: sandbox.root + "/clock")
     try sandbox.write(zone.withLock { $0 }, to: sandbox.root + "/zone")
   }
@@ -167,6 +174,16 @@ final class DaemonBench: @unchecked Sendable {
       if events.isEmpty, loop?.taskCount == 0 { return }
       try await Task.sleep(for: .milliseconds(2))
     }
+  }
+
+  /// Handles events until a condition is fulfilled. Returns false after two minutes.
+  func settle(until condition: () throws -> Bool) async throws -> Bool {
+    for _ in 0..<2_400 {
+      try await settle()
+      if try condition() { return true }
+      try await Task.sleep(for: .milliseconds(50))
+    }
+    return false
   }
 
   /// Advances the clock in steps, and wakes the daemon at its own wake-up times.

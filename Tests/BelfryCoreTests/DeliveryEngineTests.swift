@@ -105,9 +105,30 @@ import Testing
     expect(
       evaluated(due: false, unwanted: true),
       [
-        .held: ([], nil), .delivering: (withdrawal, .delivering),
+        // Channels may run although the engine does not know of them.
+        .absent: (withdrawal, nil), .claiming: (withdrawal, .claiming),
+        .held: (withdrawal, nil), .delivering: (withdrawal, .delivering),
         .finished: (withdrawal, .delivering), .ongoing: (withdrawal, .ongoing),
       ])
+  }
+
+  @Test func aWithdrawnDeliveryIsRecordedAsSuchAndItsAlarmEvaluatedAgain() {
+    for phase in [Phase.finished, .ongoing] {
+      var engine = engine(in: phase)
+      _ = engine.handle(evaluated(due: false, unwanted: true), now: now)
+      _ = engine.handle(.ended(pending.id), now: now)
+      let effects = engine.handle(.recordingDue, now: now)
+      guard case .record(let recording) = effects.first else {
+        Issue.record("nothing was recorded")
+        continue
+      }
+      #expect(recording.withdrawn == [pending.id])
+      #expect(recording.released.isEmpty)
+      #expect(effects.last == .evaluate([DeliveryEngineTests.alarm]))
+      #expect(engine.phases.isEmpty)
+      // The occurrence rings again, such as after an undo.
+      #expect(engine.handle(evaluated(), now: now) == [.claim([pending])])
+    }
   }
 
   @Test func aGrantedClaimIsDelivered() {
@@ -141,17 +162,39 @@ import Testing
         }))
   }
 
-  @Test func aFailureAfterDeliveryIsRecorded() {
-    expect(
-      .gaveUp(pending.id),
-      [
-        .ongoing: (
-          [
-            .record(DeliveryEngine.Recording(failed: [pending.id])),
-            .evaluate([DeliveryEngineTests.alarm]),
-          ], nil
-        )
+  @Test func aRefusedAnswerToAnEndedDeliveryIsRecordedAsWithdrawn() {
+    let refused = DeliveryEngine.Event.answerRecorded([pending.id], isAccepted: false)
+    expect(refused, [.absent: ([.recordSoon], nil)])
+    expect(.answerRecorded([pending.id], isAccepted: true), [:])
+    var engine = engine(in: .absent)
+    _ = engine.handle(refused, now: now)
+    #expect(
+      engine.handle(.recordingDue, now: now) == [
+        .record(DeliveryEngine.Recording(withdrawn: [pending.id])),
+        .evaluate([DeliveryEngineTests.alarm]),
       ])
+  }
+
+  @Test(arguments: [true, false])
+  func theLeaseOfAnAnsweredDeliveryIsKeptUntilTheAnswerIsRecorded(_ isAccepted: Bool) {
+    for phase in [Phase.finished, .ongoing] {
+      var engine = engine(in: phase)
+      _ = engine.handle(.answered([pending], .answer(.stop)), now: now)
+      _ = engine.handle(.ended(pending.id), now: now)
+      if phase == .finished {
+        #expect(engine.handle(.recordingDue, now: now).first == recorded(ongoing))
+      }
+      #expect(engine.phases == [pending.id: .ongoing])
+      // It is not delivered again in between.
+      #expect(engine.handle(evaluated(), now: now) == [])
+      let recorded = DeliveryEngine.Event.answerRecorded([pending.id], isAccepted: isAccepted)
+      #expect(engine.handle(recorded, now: now) == [.recordSoon])
+      #expect(
+        engine.handle(.recordingDue, now: now) == [
+          .record(DeliveryEngine.Recording(withdrawn: [pending.id])),
+          .evaluate([DeliveryEngineTests.alarm]),
+        ])
+    }
   }
 
   @Test func theEndOfAnOngoingDeliveryReleasesItsLease() {
@@ -172,7 +215,7 @@ import Testing
   @Test func postponedChangesAreRecordedLater() {
     var engine = engine(in: .absent)
     #expect(
-      engine.handle(.postponed(released: [pending.id], failed: []), now: now) == [.recordSoon])
+      engine.handle(.postponed(released: [pending.id], withdrawn: []), now: now) == [.recordSoon])
     #expect(
       engine.handle(.recordingDue, now: now)
         == [.record(DeliveryEngine.Recording(released: [pending.id]))])
@@ -202,7 +245,6 @@ import Testing
       (other, [], other),
       (answered, [.ended(pending.id)], answered),
       (.withdrawn, [.ended(pending.id)], nil),
-      (ongoing, [.gaveUp(pending.id)], .undelivered(["every delivery channel failed"])),
     ]
     for (outcome, events, expected) in cases {
       var engine = engine(in: .delivering)
@@ -265,22 +307,12 @@ import Testing
     #expect(engine.handle(.finished(pending.id, .ongoing(owner: "helper")), now: now) == [])
     #expect(engine.phases == [pending.id: .ongoing])
     #expect(engine.handle(.answered([pending], answer), now: now) == [.respond([pending], answer)])
-    #expect(engine.handle(.ended(pending.id), now: now) == [.recordSoon])
+    #expect(engine.handle(.ended(pending.id), now: now) == [])
+    let recorded = DeliveryEngine.Event.answerRecorded([pending.id], isAccepted: true)
+    #expect(engine.handle(recorded, now: now) == [.recordSoon])
     #expect(
-      engine.handle(.recordingDue, now: now)
-        == [.record(DeliveryEngine.Recording(released: [pending.id]))])
-  }
-
-  @Test func aHandedDeliveryThatFailedBeforeItsOutcomeArrivedIsRecordedAsFailed() {
-    var engine = DeliveryEngine(owner: "helper")
-    _ = engine.handle(.handed(DeliveryGroup(pending)), now: now)
-    #expect(engine.handle(.gaveUp(pending.id), now: now) == [])
-    #expect(
-      engine.handle(.finished(pending.id, .ongoing(owner: "helper")), now: now) == [
-        .record(DeliveryEngine.Recording(failed: [pending.id])),
-        .evaluate([DeliveryEngineTests.alarm]),
-      ])
-    #expect(engine.phases.isEmpty)
+      engine.handle(.recordingDue, now: now).first
+        == .record(DeliveryEngine.Recording(withdrawn: [pending.id])))
   }
 
   @Test(arguments: [DeliveryOutcome.undelivered(["no hook"]), .withdrawn])

@@ -50,6 +50,8 @@ import Testing
       (entry(.delivered, due: later), false),
       (entry(.claimed, due: later, owner: "me"), false),
       (entry(.undelivered, due: later), true),
+      (entry(.withdrawn, due: later), true),
+      (entry(.withdrawn), true),
       (entry(.delivered), false),
       (entry(.undelivered), false),
       (entry(.undelivered, at: now.adding(seconds: -31)), true),
@@ -110,7 +112,8 @@ import Testing
       (.delivered(.remind), .delivered, nil, false),
       (.ongoing(owner: "helper"), .delivered, "helper", false),
       (.undelivered(["no hook"]), .undelivered, nil, false),
-      (nil, .delivered, nil, true),
+      (.withdrawn, .withdrawn, nil, true),
+      (nil, .withdrawn, nil, true),
     ]
     for (outcome, state, owner, isLogged) in table {
       var ledger = DeliveryLedger()
@@ -136,15 +139,27 @@ import Testing
     #expect(ledger[pending.key]?.owner == nil)
   }
 
-  @Test func aFailureAfterDeliveryCausesARetry() {
+  @Test func aWithdrawnDeliveryIsMadeAgainIfItIsNeededAgain() {
     var ledger = DeliveryLedger()
     let pending = firing(due: now)
-    ledger.fail(pending.id, at: now)
+    ledger.withdraw(pending.id, owner: "me")
     #expect(ledger[pending.key] == nil)
-    ledger.record(.delivered(nil), of: pending, at: now)
-    ledger.fail(pending.id, at: now)
-    #expect(ledger[pending.key]?.state == .undelivered)
-    #expect(ledger[pending.key]?.retry == now.adding(seconds: 30))
+    ledger.record(.ongoing(owner: "me"), of: pending, at: now)
+    ledger.withdraw(pending.id, owner: "other")
+    #expect(ledger[pending.key]?.state == .delivered)
+    ledger.withdraw(pending.id, owner: "me")
+    #expect(ledger[pending.key]?.state == .withdrawn)
+    #expect(ledger[pending.key]?.owner == nil)
+    #expect(ledger.claim([pending], at: now, for: me) == [pending.id])
+    #expect(ledger[pending.key]?.attempts == 2)
+  }
+
+  @Test func aDeliveryThatIsWithdrawnAgainAndAgainBacksOff() {
+    func again(_ attempts: Int) -> Instant? {
+      DeliveryLedger.Entry(due: now, at: now, attempts: attempts, state: .withdrawn).nextAttempt
+    }
+    #expect(again(DeliveryLedger.Entry.maxAttempts) == now)
+    #expect(again(DeliveryLedger.Entry.maxAttempts + 1) == now.adding(seconds: 600))
   }
 
   @Test func retriesBackOff() {
@@ -175,6 +190,10 @@ import Testing
     ledger.recordFiring(id, due: now, at: now)
     ledger[.rehearsal(alarm: id.alarm, requested: now)] = entry(.delivered)
     #expect(ledger.possible(at: now.adding(seconds: -3600)) == DeliveryLedger())
+    // Another process may have read the time a little later, or this one some time ago.
+    #expect(ledger.possible(at: now.adding(seconds: -60)) == ledger)
+    #expect(ledger.present(at: now.adding(seconds: -60)) == DeliveryLedger())
+    #expect(ledger.present(at: now.adding(seconds: -1)) == ledger)
     ledger.forget(before: now.adding(seconds: 1))
     #expect(ledger == DeliveryLedger())
   }

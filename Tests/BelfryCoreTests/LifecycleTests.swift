@@ -241,6 +241,55 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     }
   }
 
+  @Test("A delivery that was withdrawn is made again if its occurrence rings again")
+  func withdrawn() throws {
+    let alarm = try rent()
+    let key = DeliveryKey.occurrence(
+      OccurrenceID(alarm: alarm.id, occurrence: monday), .firing)
+    func firings(after minutes: Int64, persistent: Bool = false) throws -> [CivilDateTime] {
+      var ledger = DeliveryLedger()
+      ledger[key] = DeliveryLedger.Entry(due: due, at: due, state: .withdrawn)
+      return timeline(try rent(persistent: persistent)).evaluate(
+        at: due.adding(seconds: 60 * minutes), settings: plus, ledger: ledger
+      ).firings.map(\.occurrence)
+    }
+    #expect(try firings(after: 1) == [monday])
+    // It was withdrawn because nobody answered in time.
+    #expect(try firings(after: 31).isEmpty)
+    #expect(try firings(after: 31, persistent: true) == [monday])
+  }
+
+  @Test("A firing is wanted as long as its occurrence rings and no later firing of it is due")
+  func wantedFiring() throws {
+    let alarm = try rent()
+    let key = DeliveryKey.occurrence(
+      OccurrenceID(alarm: alarm.id, occurrence: monday), .firing)
+    func isWanted(_ alarm: Alarm, _ due: Instant, at now: Instant) -> Bool {
+      timeline(alarm).wants(
+        DeliveryID(key: key, due: due), at: now, settings: plus, ledger: rung(alarm))
+    }
+    #expect(isWanted(alarm, due, at: due.adding(seconds: 5)))
+    #expect(!isWanted(alarm, due, at: due.adding(seconds: -5)))
+    let now = due.adding(seconds: 60)
+    let stopped = try timeline(alarm).answer(.stop, at: now, settings: plus, ledger: rung(alarm))
+    #expect(!isWanted(stopped.alarm, due, at: now))
+    let undone = try timeline(stopped.alarm).undoing(
+      stopped.alarm, before: alarm, acted: now, at: now.adding(seconds: 5), device: laptop)
+    #expect(!isWanted(undone, due, at: now.adding(seconds: 6)))
+    #expect(isWanted(undone, now.adding(seconds: 5), at: now.adding(seconds: 6)))
+  }
+
+  @Test("The undo of a deletion makes an occurrence that rang ring again")
+  func undeleted() throws {
+    let alarm = try rent()
+    let now = due.adding(seconds: 60)
+    let undone = try timeline(alarm.deleted()).undoing(
+      alarm.deleted(), before: alarm, acted: now, at: now.adding(seconds: 5), device: laptop)
+    let evaluation = timeline(undone).evaluate(
+      at: now.adding(seconds: 6), settings: plus, ledger: rung(alarm))
+    #expect(evaluation.firings.map(\.due) == [now.adding(seconds: 5)])
+  }
+
   @Test func theNextOccurrenceCompletesAPendingOne() throws {
     let alarm = try timeline(rent()).answer(
       .stop, at: due, settings: plus, ledger: rung(try rent())
@@ -520,6 +569,20 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     #expect(after.next(after: now)?.civil == civil("2026-11-23T09:00"))
     let status = after.status(at: now, settings: settings, ledger: DeliveryLedger())
     #expect(status.missed == [civil("2026-11-20T09:00")])
+  }
+
+  @Test func aPauseStartsAfterTheOccurrenceThatRingsInItsMinute() throws {
+    let alarm = try daily()
+    let now = instant("2026-11-23T09:00:30Z")
+    let pause = Pause(from: civil("2026-11-23T09:00"), until: civil("2026-11-25T00:00"))
+    let paused = timeline(alarm).paused(
+      pause, at: now, settings: Settings(), ledger: DeliveryLedger()
+    ).alarm
+    #expect(paused.pause == Pause(from: civil("2026-11-23T09:01"), until: pause.until))
+    let evaluation = timeline(paused).evaluate(
+      at: now, settings: Settings(), ledger: DeliveryLedger())
+    #expect(evaluation.firings.map(\.occurrence) == [civil("2026-11-23T09:00")])
+    #expect(timeline(paused).next(after: now)?.civil == civil("2026-11-25T09:00"))
   }
 
   @Test func ringingAndPendingOccurrencesContinueInAPause() throws {

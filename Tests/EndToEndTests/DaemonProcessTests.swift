@@ -130,6 +130,77 @@ import Testing
     #expect(sandbox.rings == ["Tea 2026-07-01T09:00"])
   }
 
+  @Test("An answer ends the hooks of a killed daemon, and not those that an alarm still needs")
+  func answerAfterKilledDaemon() async throws {
+    let sandbox = try Sandbox()
+    try await sandbox.plus()
+    // It does not end by itself.
+    try sandbox.write(
+      "#!/bin/sh\ntrap '' TERM\ncat > /dev/null\necho \"$BELFRY_TITLE $$\" >> '\(sandbox.rang)'\necho delivered\nwhile :; do sleep 1; done\n",
+      to: sandbox.hooks + "/notify", mode: 0o755)
+    for title in ["Tea", "Milk"] {
+      _ = try await sandbox.belfry("add", title, "--daily", "--at", "09:00")
+    }
+    _ = try await run(
+      sandbox,
+      """
+      start
+      until_told 2
+      tea=$(sed -n 's/^Tea //p' '\(sandbox.rang)')
+      milk=$(sed -n 's/^Milk //p' '\(sandbox.rang)')
+      for i in $(seq 200); do
+        [ "$(ls '\(sandbox.store)/.git/belfry/hooks' 2>/dev/null | wc -l)" = 2 ] && break
+        sleep 0.1
+      done
+      kill -9 $daemon
+      wait $daemon
+      BELFRY_NOW=2026-11-23T09:00:10Z '\(Sandbox.binary)' done tea
+      kill -0 "$tea" 2>/dev/null && echo "the hook of Tea never ended"
+      kill -0 "$milk" || echo "the hook of Milk never stayed"
+      BELFRY_NOW=2026-11-23T09:00:20Z '\(Sandbox.binary)' delete milk --yes
+      kill -0 "$milk" 2>/dev/null && echo "the hook of Milk never ended"
+      : > '\(sandbox.root)/daemon.log'
+      start
+      """, now: "2026-11-23T08:59:58Z")
+  }
+
+  @Test("A snooze that cannot be recorded is carried out, and recorded later")
+  func snoozeDuringAnUnfinishedOperation() async throws {
+    let sandbox = try Sandbox()
+    try await sandbox.plus()
+    try sandbox.write(
+      """
+      #!/bin/sh
+      cat > /dev/null
+      echo ring >> '\(sandbox.rang)'
+      echo delivered
+      [ "$(wc -l < '\(sandbox.rang)')" = 1 ] && { sleep 0.5; echo snooze 5s; }
+      sleep 300
+      """, to: sandbox.hooks + "/notify", mode: 0o755)
+    _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
+    let out = try await run(
+      sandbox,
+      """
+      start
+      git -C '\(sandbox.store)' rev-parse HEAD > '\(sandbox.store)/.git/CHERRY_PICK_HEAD'
+      until_told 1
+      until_said 'could not record it yet'
+      # It rings again, although the store cannot be written.
+      until_told 2
+      grep -q 'answered: Tea' '\(sandbox.root)/daemon.log' && echo "never to be recorded"
+      rm '\(sandbox.store)/.git/CHERRY_PICK_HEAD'
+      until_said 'answered: Tea, snooze'
+      sleep 1
+      wc -l < '\(sandbox.rang)'
+      """, now: "2026-11-23T08:59:57Z")
+    #expect(out.out.contains("2\n"), "\(out.out)")
+    let log = try await sandbox.belfry("log", "--json", now: "2026-11-23T12:00:00Z").array
+    let snooze = try #require(log.first { $0["action"] as? String == "snoozed" })
+    // The time of the answer.
+    let time = try #require(snooze["at"] as? String)
+    #expect(time.hasPrefix("2026-11-23T09:00:0"), "\(snooze)")
+  }
+
   @Test("A hook receives the zone of an alarm in another time zone")
   func foreignZone() async throws {
     let sandbox = try Sandbox()

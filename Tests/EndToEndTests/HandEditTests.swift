@@ -202,8 +202,8 @@ import Testing
       ])
     let environment = ["TZ": "UTC", "BELFRY_NOW": "2026-11-20T22:41:00Z"]
     let due = ["TZ": "UTC", "BELFRY_NOW": "2026-11-21T09:00:00Z"]
-    try sandbox.write(
-      script, to: sandbox.home + "/.config/belfry/hooks/deliver/notify", mode: 0o755)
+    try sandbox.write(script, to: sandbox.hooks + "/notify", mode: 0o755)
+    try sandbox.write("#!/bin/sh\nexit 1\n", to: sandbox.hooks + "/ring", mode: 0o755)
     _ = try await sandbox.run(
       prefix + "/bin/belfry", ["add", "Tea", "--daily", "--at", "09:00"], environment: environment)
     let alone = try await sandbox.run(prefix + "/bin/belfry", ["tick"], environment: due)
@@ -212,6 +212,7 @@ import Testing
     try sandbox.write(
       "#!/bin/sh\necho second > '\(sandbox.root)/second'\n",
       to: prefix + "/libexec/belfry/hooks/deliver/notify", mode: 0o755)
+    try sandbox.write("#!/bin/sh\n", to: sandbox.hooks + "/ring", mode: 0o755)
     let next = try await sandbox.run(
       prefix + "/bin/belfry", ["tick"],
       environment: ["TZ": "UTC", "BELFRY_NOW": "2026-11-22T09:00:00Z"])

@@ -134,8 +134,10 @@ import Testing
     _ = try await sandbox.belfry("sync", now: now)
     #expect(try await why(sandbox, "tea", now: now).contains("Only server rings."))
     try await run("edit", "tea", "--on", "all")
-    // The user's hook fails.
-    try sandbox.write("#!/bin/sh\nexit 1\n", to: sandbox.hooks + "/notify", mode: 0o755)
+    // The user's hooks fail.
+    for name in ["notify", "ring"] {
+      try sandbox.write("#!/bin/sh\nexit 1\n", to: "\(sandbox.hooks)/\(name)", mode: 0o755)
+    }
     _ = try await sandbox.belfry(
       "tick", now: at("09:00:00"),
       environment: ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent"])

@@ -30,6 +30,8 @@ public final class Sandbox: Sendable {
     try write(
       "#!/bin/sh\ncat >/dev/null\nprintf '%s\\n' \"$BELFRY_TITLE $BELFRY_OCCURRENCE\" >> '\(rang)'\n",
       to: hooks + "/notify", mode: 0o755)
+    // A sound that fails would be tried for as long as the alarm rings.
+    try write("#!/bin/sh\ncat >/dev/null\n", to: hooks + "/ring", mode: 0o755)
     try write(
       "#!/bin/sh\ncat >/dev/null\nprintf '%s\\n' \"$BELFRY_HEADLINE $BELFRY_OCCURRENCE\" >> '\(rang)'\n",
       to: hooks + "/follow-up", mode: 0o755)

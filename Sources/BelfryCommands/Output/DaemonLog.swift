@@ -45,22 +45,31 @@ struct DaemonLog {
         return (.warning, list("not delivered: \(name(group)):", reasons))
       }
     case .channelFailed(let group, let reasons):
-      return (.warning, list("a channel failed, another delivered: \(name(group)):", reasons))
+      return (.warning, list("a channel failed: \(name(group)):", reasons))
     case .actionEnded(let notification, let action, let failure):
       let action = "the action \(Printable.text(action.text))"
       return failure.map {
         (.warning, list("\(action) failed: \(name(notification)):", [ActionText.text($0)]))
       } ?? (.info, "ran \(action): \(name(notification)).")
     case .answered(let notifications, let answer, let failure):
-      let title =
-        notifications.count == 1
-        ? Printable.text(notifications[0].title) : count(notifications.count)
+      let title = titles(notifications)
       if let failure {
         return (
           .warning, "the answer to \(title) could not be recorded: \(Printable.text(failure))."
         )
       }
       return (.info, "answered: \(title), \(word(answer)).")
+    case .answerRefused(let notifications, let answer, let refusal):
+      let title = titles(notifications)
+      return (
+        .warning,
+        "refused the answer '\(word(answer))' to \(title): \(reason(refusal)). The notification stays."
+      )
+    case .answerDelayed(let notifications, let answer, let reason):
+      return (
+        .warning,
+        "carried out '\(word(answer))' for \(titles(notifications)), but could not record it yet: \(Printable.text(reason)). The daemon retries."
+      )
     case .failed(let task, let reason):
       return (.warning, "\(name(task)) failed: \(Printable.text(reason)). The daemon retries.")
     case .recovered(let task): return (.info, "\(name(task)) works again.")
@@ -125,6 +134,29 @@ struct DaemonLog {
     return "\(count(group.count)) in one notification (\(alarms.joined(separator: ", ")))"
   }
 
+  /// Returns the title of a notification, or the number of several.
+  private func titles(_ notifications: [Notification]) -> String {
+    notifications.count == 1 ? Printable.text(notifications[0].title) : count(notifications.count)
+  }
+
+  /// Returns the reason why an answer was refused, without a period.
+  private func reason(_ refusal: AnswerRefusal) -> String {
+    switch refusal {
+    case .notAFollowUp: return "only a follow-up can be asked again"
+    case .command(let message):
+      let text = Printable.text(message)
+      return text.hasSuffix(".") ? String(text.dropLast()) : text
+    case .notPossible(let error):
+      switch error {
+      case .snoozeIsOff: return "snoozing is disabled"
+      case .oneTime: return "it rings only once, so it has no other occurrence"
+      case .notPossible(let state, _): return "the alarm is \(state.rawValue)"
+      case .wrongPhase(_, let phase): return "the occurrence is \(word(phase))"
+      case .nothingBefore, .tooMany, .inTheFuture: return "it is not possible"
+      }
+    }
+  }
+
   private func name(_ task: DaemonTask) -> String {
     switch task {
     case .settlement: "belfry tick"
@@ -160,6 +192,15 @@ struct DaemonLog {
     case .batteryWarning: "sent a battery warning:"
     case .rehearsal: "rang as a test:"
     case .message: "sent a message:"
+    }
+  }
+
+  private func word(_ phase: Phase) -> String {
+    switch phase {
+    case .skippedAhead: "skipped"
+    case .autoCompleted: "completed"
+    case .unknown: "too long ago"
+    case .upcoming, .ringing, .snoozed, .pending, .missed, .skipped, .done: phase.rawValue
     }
   }
 

@@ -113,6 +113,8 @@ struct Answering {
   let occurrence: CivilDateTime?
   let settings: Settings
   private let action: DoneAction
+  /// The time of the answer; nil for now.
+  private let time: Instant?
 
   /// Creates the answering of one alarm by its name.
   init(
@@ -136,6 +138,7 @@ struct Answering {
     self.settings = settings
     output = AlarmOutput(store: store, style: context.style)
     action = DoneAction(context)
+    time = context.answerTime
   }
 
   /// Returns the result that an answer would have, without recording it.
@@ -150,7 +153,7 @@ struct Answering {
   func give(_ answer: Answer) throws -> (transition: Transition, status: AlarmStatus) {
     let transition = try store.update(summary.id) { alarm in
       let transition = try self.transition(answer, alarm)
-      return (store.change(transition), transition)
+      return (store.change(transition, at: time), transition)
     }
     return (transition, try store.status(transition.alarm))
   }
@@ -178,7 +181,7 @@ struct Answering {
   private func transition(_ answer: Answer, _ alarm: Alarm) throws -> Transition {
     do throws(LifecycleError) {
       return try store.timeline(alarm).answer(
-        answer, to: occurrence, at: store.context.now, settings: settings,
+        answer, to: occurrence, at: time ?? store.context.now, settings: settings,
         ledger: store.ledger.read())
     } catch {
       throw Refusal(answer, alarm, output).error(error)

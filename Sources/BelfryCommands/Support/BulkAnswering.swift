@@ -11,6 +11,8 @@ struct BulkAnswering {
   /// The answered occurrences; nil for the current one of each alarm.
   private let occurrences: [Identifier: CivilDateTime]?
   private let action: DoneAction
+  /// The time of the answer; nil for now.
+  private let time: Instant?
 
   /// Creates the answering of the current occurrences of selected alarms. It fails as a whole if it is not possible for
   /// one of them.
@@ -39,6 +41,7 @@ struct BulkAnswering {
     self.settings = settings
     output = AlarmOutput(store: store, style: context.style)
     action = DoneAction(context)
+    time = context.answerTime
   }
 
   /// Returns the results that an answer would have, without recording them.
@@ -67,7 +70,10 @@ struct BulkAnswering {
           trailers: [("Action", last.action.rawValue)], device: store.device)
       return (
         Store.Change(
-          alarms: transitions.map(\.alarm), entries: store.entries(events), message: message),
+          alarms: transitions.map(\.alarm),
+          entries: store.entries(
+            events, at: time.map { Array(repeating: $0, count: events.count) }),
+          message: message),
         transitions
       )
     }
@@ -105,7 +111,7 @@ struct BulkAnswering {
   ) throws -> Transition? {
     do throws(LifecycleError) {
       return try store.timeline(alarm).answer(
-        answer, to: occurrences?[alarm.id], at: store.context.now, settings: settings,
+        answer, to: occurrences?[alarm.id], at: time ?? store.context.now, settings: settings,
         ledger: ledger)
     } catch {
       if occurrences != nil { return nil }

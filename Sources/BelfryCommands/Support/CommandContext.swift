@@ -50,6 +50,7 @@ struct CommandContext {
       storeContext.networkTimeout = seconds
     }
     storeContext.clockOffset = clockOffset
+    storeContext.didWrite = HookRegistry.terminateUnneeded
   }
 
   // MARK: The clock
@@ -91,6 +92,14 @@ struct CommandContext {
     var context = present(after: opened)
     context.environment = environment.rereadingSettings()
     return context
+  }
+
+  /// The time of the answer that this command records; nil if it is given now.
+  ///
+  /// The daemon records an answer later than it was given if the store could not be written.
+  var answerTime: Instant? {
+    environment[AnswerRecorder.timeVariable].flatMap { Int64($0) }
+      .map { min(storeContext.now, Instant(milliseconds: $0)) }
   }
 
   /// Returns the context with the clock advanced.

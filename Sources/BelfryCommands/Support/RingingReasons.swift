@@ -249,7 +249,7 @@ struct RingingReasons {
         isOpen ? "belfry tick" : nil)
     case nil where timeline.ringsHere:
       add(.delivery, "This device did not try to deliver it.")
-    case .claimed, .delivered, nil: break
+    case .claimed, .delivered, .withdrawn, nil: break
     }
     addScheduler()
     addChannel()

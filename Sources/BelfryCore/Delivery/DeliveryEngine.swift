@@ -7,9 +7,9 @@
 /// ```
 ///             due               claimed               recorded               ended
 ///  (absent) ─────────▶ claiming ─────────▶ delivering ─────────▶ ongoing ─────────────▶ (absent)
-///      │ may be           │ refused            │ withdrawn           │ gave up
+///      │ may be           │ refused            │ withdrawn           │ answered, ended
 ///      │ answered         ▼                    ▼                     ▼
-///      └──▶ held ──▶   (absent)             (absent)              (absent), due again
+///      └──▶ held ──▶   (absent)             (absent)              ongoing, until the answer is recorded
 ///            synced, or 8 s later
 /// ```
 ///
@@ -17,15 +17,21 @@
 /// |---|---|---|---|---|---|
 /// | evaluated: due | claim, or hold and sync | claim in its time | – | – | – |
 /// | evaluated: not due | – | drop | – | – | – |
-/// | evaluated: unwanted | – | – | – | withdraw | withdraw |
+/// | evaluated: unwanted | withdraw | withdraw | withdraw | withdraw | withdraw |
 /// | claimed | – | – | deliver, or drop | – | – |
 /// | handed | deliver | – | – | – | – |
 /// | finished | – | – | – | record soon | – |
 /// | recording due | – | – | – | record, then ongoing or drop | – |
-/// | answered | respond | respond | respond | respond | respond |
-/// | gave up | – | – | – | record as undelivered | record the failure, drop |
-/// | ended | – | – | – | remember | drop, release the lease soon |
+/// | answered | respond | respond | respond | respond, remember | respond, remember |
+/// | answer recorded | – | – | – | remember | if ended: drop, release the lease soon |
+/// | answer refused | record as withdrawn | – | – | remember | if ended: drop, release the lease soon |
+/// | ended | – | – | – | remember | unless an answer is being recorded: drop, release the lease soon |
 /// | synced | – | evaluate | – | – | – |
+///
+/// The channels retry by themselves, so that a delivery is in one phase as long as any of its processes may run. A
+/// delivery that was withdrawn is recorded as such, and its alarm is evaluated again: an occurrence that rings again,
+/// such as after an undo, is a new delivery. The lease of an answered delivery is kept until the answer is recorded, so
+/// that no other process rings in between.
 ///
 /// A delivery that may be answered on another device is held until a sync has fetched the answers. Without one it goes
 /// on after `freshnessTimeout` seconds: a false alarm is better than a missed one.
@@ -51,8 +57,10 @@ public struct DeliveryEngine: Sendable {
     var isHanded = false
     /// True after the last channel has ended.
     var hasEnded = false
-    /// True after a channel that had delivered has given up.
-    var gaveUp = false
+    /// True after the channels were asked to end.
+    var isWithdrawn = false
+    /// True while an answer is being recorded.
+    var isAnswering = false
 
     /// The time since which the delivery is held; nil if it is not held.
     var heldSince: Instant? { if case .held(let since) = phase { since } else { nil } }
@@ -80,14 +88,14 @@ public struct DeliveryEngine: Sendable {
     case finished(DeliveryID, DeliveryOutcome)
     /// The user has answered deliveries after their outcome.
     case answered([PendingDelivery], DeliveredAnswer)
-    /// A channel that had delivered has failed since, so the notification may no longer be noticed.
-    case gaveUp(DeliveryID)
+    /// The answer to deliveries was recorded, or has turned out not to be possible.
+    case answerRecorded(Set<DeliveryID>, isAccepted: Bool)
     /// The last channel of a delivery has ended.
     case ended(DeliveryID)
     /// The time for recording has come.
     case recordingDue
-    /// The leases and failures could not be recorded yet, and have to be recorded later.
-    case postponed(released: Set<DeliveryID>, failed: Set<DeliveryID>)
+    /// The ends of deliveries could not be recorded yet, and have to be recorded later.
+    case postponed(released: Set<DeliveryID>, withdrawn: Set<DeliveryID>)
     /// A sync has ended.
     case synced
   }
@@ -115,66 +123,6 @@ public struct DeliveryEngine: Sendable {
       self.unwanted = unwanted
       self.answerFreshness = answerFreshness
       self.ledger = ledger
-    }
-  }
-
-  /// Something that the driver has to do.
-  public enum Effect: Hashable, Sendable {
-    /// Sync as soon as possible, and report `synced`.
-    case sync
-    /// Write claims for all processes to see, and report `claimed`.
-    case claim([PendingDelivery])
-    /// Run the channels of deliveries, and report `finished` for each, then `answered`, `gaveUp` and `ended` as they
-    /// happen.
-    case deliver(DeliveryGroup)
-    /// End the channels of deliveries.
-    case withdraw(Set<DeliveryID>)
-    /// Report `recordingDue` shortly: deliveries that finish together are recorded together.
-    case recordSoon
-    /// Write outcomes, released leases and failures to the ledger.
-    case record(Recording)
-    /// Commit what the ledger has and the log lacks.
-    case commit
-    /// Carry out the user's answer to deliveries.
-    case respond([PendingDelivery], DeliveredAnswer)
-    /// Evaluate alarms again, and report `evaluated`.
-    case evaluate(Set<Identifier>)
-  }
-
-  /// The changes of the ledger that are recorded together.
-  public struct Recording: Hashable, Sendable {
-    /// The outcomes of deliveries, in the order in which they were due.
-    public var outcomes: [RecordedOutcome] = []
-    /// The deliveries whose channels have ended.
-    public var released: Set<DeliveryID> = []
-    /// The delivered notifications that have to be delivered again.
-    public var failed: Set<DeliveryID> = []
-
-    /// Creates a recording.
-    public init(
-      outcomes: [RecordedOutcome] = [], released: Set<DeliveryID> = [],
-      failed: Set<DeliveryID> = []
-    ) {
-      self.outcomes = outcomes
-      self.released = released
-      self.failed = failed
-    }
-
-    /// True if there is nothing to record.
-    public var isEmpty: Bool { outcomes.isEmpty && released.isEmpty && failed.isEmpty }
-  }
-
-  /// The outcome of a delivery as the ledger has to have it. Nil means that the delivery was no longer needed.
-  public struct RecordedOutcome: Hashable, Sendable {
-    /// The delivery.
-    public let pending: PendingDelivery
-    /// The outcome; nil if the delivery was no longer needed.
-    public let outcome: DeliveryOutcome?
-
-    /// Creates an outcome.
-    public init(_ pending: PendingDelivery, _ outcome: DeliveryOutcome?) {
-      self.pending = pending
-      self.outcome = outcome
     }
   }
 
@@ -237,13 +185,18 @@ public struct DeliveryEngine: Sendable {
       }
       return [.deliver(group)]
     case .finished(let id, let outcome): return finished(id, outcome)
-    case .answered(let deliveries, let answer): return [.respond(deliveries, answer)]
-    case .gaveUp(let id): return gaveUp(id)
+    case .answered(let answered, let answer):
+      for pending in answered where isRunning(pending.id) {
+        deliveries[pending.id]?.isAnswering = true
+        deliveries[pending.id]?.isWithdrawn = true
+      }
+      return [.respond(answered, answer)]
+    case .answerRecorded(let ids, let isAccepted): return answerRecorded(ids, isAccepted)
     case .ended(let id): return ended(id)
     case .recordingDue: return record(now)
-    case .postponed(let released, let failed):
+    case .postponed(let released, let withdrawn):
       unrecorded.released.formUnion(released)
-      unrecorded.failed.formUnion(failed)
+      unrecorded.withdrawn.formUnion(withdrawn)
       return recordSoon()
     case .synced:
       let held = deliveries.filter { $0.value.heldSince != nil }
@@ -276,16 +229,19 @@ public struct DeliveryEngine: Sendable {
       deliveries[pending.id] = Delivery(pending: pending, phase: .claiming)
       claims.append(pending)
     }
-    let running = result.unwanted.filter { id in
-      switch deliveries[id]?.phase {
-      case .delivering, .ongoing: true
-      case .held, .claiming, nil: false
-      }
-    }
+    for id in result.unwanted where isRunning(id) { deliveries[id]?.isWithdrawn = true }
     var effects: [Effect] = needsSync ? [.sync] : []
     if !claims.isEmpty { effects.append(.claim(claims)) }
-    if !running.isEmpty { effects.append(.withdraw(running)) }
+    if !result.unwanted.isEmpty { effects.append(.withdraw(result.unwanted)) }
     return effects
+  }
+
+  /// Returns true if the channels of a delivery may run.
+  private func isRunning(_ id: DeliveryID) -> Bool {
+    switch deliveries[id]?.phase {
+    case .delivering, .ongoing: true
+    case .held, .claiming, nil: false
+    }
   }
 
   private mutating func claimed(
@@ -321,30 +277,35 @@ public struct DeliveryEngine: Sendable {
       deliveries[id] = nil
       return []
     }
-    if delivery.gaveUp { return gaveUp(id) }
     return delivery.hasEnded ? ended(id) : []
   }
 
-  private mutating func gaveUp(_ id: DeliveryID) -> [Effect] {
-    guard let delivery = deliveries[id] else { return [] }
-    guard delivery.phase == .ongoing else {
-      deliveries[id]?.gaveUp = true
+  private mutating func ended(_ id: DeliveryID) -> [Effect] {
+    deliveries[id]?.hasEnded = true
+    guard let delivery = deliveries[id], delivery.phase == .ongoing, !delivery.isAnswering else {
       return []
     }
     deliveries[id] = nil
-    let evaluation = id.key.alarm.map { [Effect.evaluate([$0])] } ?? []
-    return [.record(Recording(failed: [id]))] + evaluation
+    if delivery.isWithdrawn {
+      unrecorded.withdrawn.insert(id)
+    } else {
+      unrecorded.released.insert(id)
+    }
+    return recordSoon()
   }
 
-  private mutating func ended(_ id: DeliveryID) -> [Effect] {
-    guard let delivery = deliveries[id] else { return [] }
-    guard delivery.phase == .ongoing else {
-      deliveries[id]?.hasEnded = true
-      return []
+  private mutating func answerRecorded(_ ids: Set<DeliveryID>, _ isAccepted: Bool) -> [Effect] {
+    var effects: [Effect] = []
+    for id in ids {
+      if let delivery = deliveries[id] {
+        deliveries[id]?.isAnswering = false
+        if delivery.hasEnded { effects += ended(id) }
+      } else if !isAccepted {
+        unrecorded.withdrawn.insert(id)
+        effects += recordSoon()
+      }
     }
-    deliveries[id] = nil
-    unrecorded.released.insert(id)
-    return recordSoon()
+    return effects
   }
 
   // MARK: Recording
@@ -374,13 +335,16 @@ public struct DeliveryEngine: Sendable {
       }
       deliveries[id]?.outcome = nil
       deliveries[id]?.phase = .ongoing
-      if delivery.hasEnded || outcome != .ongoing(owner: owner) { deliveries[id] = nil }
+      if outcome == .ongoing(owner: owner) { continue }
+      deliveries[id] = nil
+      if outcome == .delivered(nil), delivery.isWithdrawn { recording.withdrawn.insert(id) }
     }
     if recording.isEmpty { return [] }
     var effects: [Effect] = [.record(recording)]
     if !recording.outcomes.isEmpty { effects.append(.commit) }
     effects += answers.map { .respond(answered[$0] ?? [], $0) }
-    let alarms = Set(recording.outcomes.compactMap { $0.pending.id.key.alarm })
+    let alarms = Set(
+      (recording.outcomes.map(\.pending.id) + recording.withdrawn).compactMap(\.key.alarm))
     if !alarms.isEmpty { effects.append(.evaluate(alarms)) }
     return effects
   }
@@ -388,11 +352,11 @@ public struct DeliveryEngine: Sendable {
   /// Returns the outcome as the ledger has to have it, given the events since it was reported.
   private func recordedOutcome(of delivery: Delivery) -> DeliveryOutcome? {
     guard let outcome = delivery.outcome, outcome != .withdrawn else { return nil }
-    if delivery.gaveUp { return .undelivered(["every delivery channel failed"]) }
+    let isOver = delivery.hasEnded && !delivery.isAnswering
     switch outcome {
     // One channel has ended, and another one continues.
-    case .delivered(nil) where !delivery.hasEnded: return .ongoing(owner: owner)
-    case .ongoing(owner) where delivery.hasEnded: return .delivered(nil)
+    case .delivered(nil) where !isOver: return .ongoing(owner: owner)
+    case .ongoing(owner) where isOver: return .delivered(nil)
     case .delivered, .ongoing, .undelivered, .withdrawn: return outcome
     }
   }

@@ -28,10 +28,11 @@ extension DeliveryLedger {
   /// | entry of the same occurrence | claimed |
   /// |---|---|
   /// | none, or of an earlier due time | yes |
-  /// | of a later due time, undelivered | yes |
+  /// | of a later due time, undelivered or withdrawn | yes |
   /// | of a later due time, claimed or delivered | no: this notification was superseded |
   /// | of this delivery and due time, claimed or delivered | no |
   /// | of this delivery and due time, undelivered | once its retry is due |
+  /// | of this delivery and due time, withdrawn | yes |
   public mutating func claim(
     _ pending: [PendingDelivery], at now: Instant, for owner: LeaseOwner
   ) -> Set<DeliveryID> {
@@ -39,9 +40,9 @@ extension DeliveryLedger {
     var claimed: Set<DeliveryID> = []
     for delivery in pending {
       let same = entry(delivery.key, due: delivery.due)
-      if let same, same.state != .undelivered || same.retry > now { continue }
+      if let same, same.nextAttempt.map({ $0 > now }) ?? true { continue }
       if case .occurrence(let id, _) = delivery.key, let latest = latest(of: id),
-        latest.due > delivery.due, latest.state != .undelivered
+        latest.due > delivery.due, latest.nextAttempt == nil
       {
         continue
       }
@@ -65,7 +66,9 @@ extension DeliveryLedger {
     case .delivered: break
     case .ongoing(let process): owner = process
     case .undelivered: state = .undelivered
-    case .withdrawn, nil: isNeeded = false
+    case .withdrawn, nil:
+      state = .withdrawn
+      isNeeded = false
     }
     self[delivery.key] = Entry(
       due: delivery.due, at: now, attempts: known?.attempts ?? 1, state: state, owner: owner,
@@ -79,13 +82,15 @@ extension DeliveryLedger {
     self[id.key]?.owner = nil
   }
 
-  /// Records that a delivered notification no longer reaches the user and has to be delivered again. Does nothing if the
-  /// ledger does not have it as delivered.
-  public mutating func fail(_ id: DeliveryID, at now: Instant) {
-    guard let known = entry(id.key, due: id.due), known.state == .delivered else { return }
-    self[id.key] = Entry(
-      due: known.due, at: now, attempts: known.attempts, state: .undelivered,
-      isLogged: known.isLogged)
+  /// Records that the channels of a delivered notification were ended. If the notification is needed again, it is
+  /// delivered again. Does nothing if another process has delivered it since.
+  public mutating func withdraw(_ id: DeliveryID, owner: String) {
+    guard var known = entry(id.key, due: id.due), known.state == .delivered,
+      known.owner.map({ $0 == owner }) ?? true
+    else { return }
+    known.state = .withdrawn
+    known.owner = nil
+    self[id.key] = known
   }
 
   /// Applies the changes of a recording.
@@ -94,8 +99,8 @@ extension DeliveryLedger {
   public mutating func apply(
     _ recording: DeliveryEngine.Recording, at now: Instant, owner: String
   ) {
-    for id in recording.released { release(id, owner: owner) }
-    for id in recording.failed { fail(id, at: now) }
     for item in recording.outcomes { record(item.outcome, of: item.pending, at: now) }
+    for id in recording.released { release(id, owner: owner) }
+    for id in recording.withdrawn { withdraw(id, owner: owner) }
   }
 }

@@ -1,12 +1,13 @@
 /// This device's record of its deliveries. It is local and never synced.
 ///
 /// ```
-/// claimed ──▶ delivered               the claim is written before any channel starts
+/// claimed ──▶ delivered ──▶ withdrawn ──▶ claimed, if the notification is needed again
 ///    │  └───▶ undelivered ──▶ claimed with exponential back-off
 ///    └─ the owner has died, or its lease has expired ──▶ claimed, at once
 /// ```
 ///
-/// Deliveries are at least once: a crash between claim and record causes a redelivery.
+/// The claim is written before any channel starts. Deliveries are at least once: a crash between claim and record
+/// causes a redelivery.
 public struct DeliveryLedger: Hashable, Sendable {
   /// The latest attempt of one delivery.
   public struct Entry: Hashable, Sendable {
@@ -107,6 +108,9 @@ public enum DeliveryState: String, Hashable, Sendable {
   case delivered
   /// Every channel failed.
   case undelivered
+  /// The channels were ended, because the notification was answered or no longer needed. If it is needed again, such as
+  /// after an undo, it is delivered again.
+  case withdrawn
 }
 
 // MARK: - Retries
@@ -118,6 +122,17 @@ extension DeliveryLedger.Entry {
   /// The time of the next attempt after a failed one: 30 s later, then with exponential back-off up to 10 min.
   public var retry: Instant {
     at.adding(seconds: min(600, 30 << Int64(min(max(attempts, 1) - 1, 5))))
+  }
+
+  /// The time from which another attempt is permitted; nil while none is needed.
+  ///
+  /// A withdrawn delivery rings again at once. After many attempts it waits, so that no error makes it ring all the time.
+  public var nextAttempt: Instant? {
+    switch state {
+    case .claimed, .delivered: nil
+    case .undelivered: retry
+    case .withdrawn: attempts > DeliveryLedger.Entry.maxAttempts ? retry : due
+    }
   }
 
   /// Returns true if a notification that does not ring needs no attempt at `now`.
@@ -149,12 +164,23 @@ extension DeliveryLedger {
     }
   }
 
-  /// Returns the ledger without the entries that a clock ahead of time has recorded. Their notifications are delivered
-  /// again.
+  /// Returns the ledger without the entries that a clock far ahead of time has recorded. Their notifications are
+  /// delivered again.
+  ///
+  /// The tolerance is for a command that has run for some time: it reads entries that others have made since its start.
   public func possible(at now: Instant) -> DeliveryLedger {
-    let latest = now.adding(seconds: CascadeRun.skew)
-    return removing { $0.at > latest }
+    removing(after: now.adding(seconds: CascadeRun.skew))
   }
+
+  /// Returns the ledger without the entries of a time that has not come, as seen by a process that has just read the
+  /// time. Their notifications are delivered again, such as after the clock was set back by a minute.
+  ///
+  /// The tolerance of two seconds is for another process that reads the time a little later.
+  public func present(at now: Instant) -> DeliveryLedger {
+    removing(after: now.adding(seconds: 2))
+  }
+
+  private func removing(after latest: Instant) -> DeliveryLedger { removing { $0.at > latest } }
 
   /// Removes the entries whose latest attempt was before a time.
   public mutating func forget(before time: Instant) {

@@ -26,6 +26,8 @@ public struct AlarmStatus: Hashable, Sendable {
   public var next: Timeline.Occurrence?
   /// The occurrence that rings, is snoozed, was missed or is the latest pending one; nil if there is none.
   public var current: CivilDateTime?
+  /// The other occurrences that ring, latest first: those of a strict alarm whose follow-ups ring.
+  public var alsoRinging: [CivilDateTime] = []
   /// The pending occurrences, oldest first.
   public var pending: [Pending]
   /// The snooze of the current occurrence; nil if it is not snoozed.
@@ -130,6 +132,14 @@ enum Ringing: Equatable {
   /// Not answered in time.
   case missed
 
+  /// True if the occurrence is due and unanswered, and this device does not wait for its turn.
+  var isRinging: Bool {
+    switch self {
+    case .toRing, .ringing, .undelivered: true
+    case .waiting, .snoozed, .missed: false
+    }
+  }
+
   /// True if the occurrence is due on this device, and no channel has delivered it.
   var isUndelivered: Bool {
     switch self {
@@ -161,13 +171,29 @@ enum Ringing: Equatable {
     case .undelivered:
       let retry = firing?.retry ?? now
       self = retry <= now ? .toRing(due: due) : .undelivered(retry: retry)
-    case .delivered where alarm.delivery.persistent: self = .ringing(until: nil)
-    case .delivered:
+    case .delivered, .withdrawn:
       let end = max(
         (firing?.at ?? due).adding(seconds: settings.ringTimeout), earliestEnd ?? due)
-      self = end <= now ? .missed : .ringing(until: end)
+      if end <= now, !alarm.delivery.persistent {
+        self = .missed
+      } else if ringsHere, let next = firing?.nextAttempt {
+        // Its channels were ended, and the occurrence rings again since, such as after an undo.
+        self = next <= now ? .toRing(due: due) : .undelivered(retry: next)
+      } else {
+        self = .ringing(until: alarm.delivery.persistent ? nil : end)
+      }
     }
   }
+}
+
+/// A due and unanswered occurrence.
+struct OpenOccurrence {
+  /// The occurrence.
+  let civil: CivilDateTime
+  /// Its state on this device.
+  let ringing: Ringing
+  /// The time at which it rings on this device; nil if another device has its turn.
+  let due: Instant?
 }
 
 extension Timeline {
@@ -186,12 +212,15 @@ extension Timeline {
       validUntil: next?.at ?? .distantFuture)
     limitValidity(of: &status, at: now, settings: settings, ledger: ledger)
     addCurrent(to: &status, at: now, settings: settings, ledger: ledger)
-    if status.state == .ringing { return status }
-    if let again = ringingPending(at: now, settings: settings, ledger: ledger) {
+    var again = openPending(at: now, settings: settings, ledger: ledger)[...]
+    if status.state != .ringing, let latest = again.popFirst() {
       status.state = .ringing
-      status.current = again.civil
-      status.isUndelivered = again.ringing.isUndelivered
+      status.current = latest.civil
+      status.isUndelivered = latest.ringing.isUndelivered
       status.validUntil = now
+    }
+    if status.state == .ringing {
+      status.alsoRinging = again.map(\.civil)
     } else if status.snooze != nil {
       status.state = .snoozed
     } else if !status.pending.isEmpty {
@@ -260,13 +289,15 @@ extension Timeline {
   /// Returns the ringing state of an occurrence; nil if it was answered.
   func ringing(
     _ current: Occurrence, at now: Instant, settings: Settings, ledger: DeliveryLedger
-  ) -> (civil: CivilDateTime, ringing: Ringing)? {
+  ) -> OpenOccurrence? {
     let known = record(of: current.civil)
     guard known == nil || known?.state == .snoozed else { return nil }
     if let cascadeRun = cascadeRun(of: current.civil) {
       let ringing = ringing(
         cascadeRun, of: current.civil, at: now, settings: settings, ledger: ledger)
-      return (current.civil, held(ringing, current, at: now))
+      return OpenOccurrence(
+        civil: current.civil, ringing: held(ringing, current, at: now),
+        due: turn(in: cascadeRun, of: current.civil, at: now, ledger: ledger))
     }
     // A snooze from a device where the occurrence was due earlier does not make it ring early here.
     let hasRung = hasRung(current.civil, ledger)
@@ -275,7 +306,8 @@ extension Timeline {
     let ringing = Ringing(
       due: due, ledger.entry(.occurrence(id(of: current.civil), .firing), due: due), alarm: alarm,
       ringsHere: ringsHere, now: now, settings: settings)
-    return (current.civil, held(ringing, current, at: now))
+    return OpenOccurrence(
+      civil: current.civil, ringing: held(ringing, current, at: now), due: due)
   }
 
   /// Returns the time at which an occurrence that had rung was reopened, so that it rings again; nil if it was not.
@@ -302,21 +334,18 @@ extension Timeline {
     }
   }
 
-  /// Returns the latest pending occurrence of a strict alarm whose follow-up rings; nil if there is none.
-  private func ringingPending(
+  /// Returns the pending occurrences of a strict alarm whose follow-ups ring, latest first.
+  func openPending(
     at now: Instant, settings: Settings, ledger: DeliveryLedger
-  ) -> (civil: CivilDateTime, ringing: Ringing)? {
-    for civil in occurrences(in: .pending).reversed() {
+  ) -> [OpenOccurrence] {
+    guard alarm.delivery.strict else { return [] }
+    return occurrences(in: .pending).reversed().compactMap { civil in
       guard let record = record(of: civil),
-        let followUp = ringingFollowUp(
-          of: civil, record, at: now, settings: settings, ledger: ledger)
-      else { continue }
-      switch followUp.ringing {
-      case .toRing, .ringing, .undelivered, .waiting: return (civil, followUp.ringing)
-      case .snoozed, .missed: continue
-      }
+        let again = ringingFollowUp(of: civil, record, at: now, settings: settings, ledger: ledger),
+        again.ringing.isRinging
+      else { return nil }
+      return OpenOccurrence(civil: civil, ringing: again.ringing, due: again.followUp.due)
     }
-    return nil
   }
 
   /// Returns the missed occurrences that were not dismissed and follow the latest answered one. For a strict alarm,

@@ -50,7 +50,7 @@ public enum Phase: String, CaseIterable, Sendable {
 }
 
 /// The reason why an action is not possible.
-public enum LifecycleError: Error, Equatable, Sendable {
+public enum LifecycleError: Error, Hashable, Sendable {
   /// The alarm's state does not permit the action. `next` is the next occurrence.
   case notPossible(AlarmStatus.State, next: CivilDateTime?)
   /// The phase of the named occurrence does not permit the action.
@@ -119,7 +119,9 @@ extension Timeline {
   public func phase(
     of civil: CivilDateTime, at now: Instant, status: AlarmStatus
   ) -> Phase {
-    if status.current == civil, status.state == .ringing { return .ringing }
+    if status.state == .ringing, status.current == civil || status.alsoRinging.contains(civil) {
+      return .ringing
+    }
     if status.snooze?.occurrence == civil { return .snoozed }
     if let record = record(of: civil) {
       switch record.state {

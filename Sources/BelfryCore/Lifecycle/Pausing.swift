@@ -43,15 +43,16 @@ extension Timeline {
   ///
   /// 1. Occurrences that came due in the previous pause are skipped.
   /// 2. If the new pause is in effect, and the alarm has a cascade that rings or is snoozed, the occurrence is skipped.
-  ///    This silences all devices. An alarm without a cascade keeps ringing.
+  ///    This silences all devices. An alarm without a cascade keeps ringing, also in the first minute of the pause.
   public func paused(
     _ pause: Pause?, at now: Instant, settings: Settings, ledger: DeliveryLedger
   ) -> Transition {
     var transition = Transition(alarm: alarm, events: [])
     skip(unsettledByPause(at: now), at: now, in: &transition)
-    if let pause, pause.covers(zone.civil(at: now)),
-      let ringing = ringingCascade(at: now, settings: settings, ledger: ledger)
-    {
+    var pause = pause
+    let ringing = ringingCascade(at: now, settings: settings, ledger: ledger)
+    if ringing == nil { pause = pause.map { afterOpenOccurrence($0, at: now) } }
+    if let pause, pause.covers(zone.civil(at: now)), let ringing {
       var record = writableRecord(of: ringing)
       record.move(to: .skipped, at: now)
       transition.alarm.progress.occurrences[ringing] = record
@@ -62,6 +63,16 @@ extension Timeline {
     transition.events.append(
       pause.map { Event(.paused, payload: .pause(until: $0.until)) } ?? Event(.resumed))
     return transition
+  }
+
+  /// Returns a pause that starts after the occurrence that is due and unanswered. A pause has whole minutes, and would
+  /// otherwise skip an occurrence of its first minute, which rings.
+  private func afterOpenOccurrence(_ pause: Pause, at now: Instant) -> Pause {
+    guard let latest = due(at: now).first(where: { _ in true })?.civil, pause.covers(latest),
+      alarm.pause?.covers(latest) != true, record(of: latest) == nil
+    else { return pause }
+    return Pause(
+      from: CivilDateTime(minuteNumber: latest.minuteNumber + 1), until: pause.until)
   }
 
   /// Returns the occurrence of a cascade that rings on any device or is snoozed; nil if there is none.

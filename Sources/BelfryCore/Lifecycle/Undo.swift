@@ -24,8 +24,8 @@ extension Timeline {
   /// 1. A field that the action edited gets its earlier value back, with a new stamp.
   /// 2. An occurrence that the action answered gets its earlier state back, as an explicit reopening (a higher
   ///    `revision`).
-  /// 3. An occurrence that was ringing, snoozed or pending until the action disabled or rescheduled the alarm is open
-  ///    again.
+  /// 3. An occurrence that was ringing, snoozed or pending until the action deleted, disabled or rescheduled the alarm is
+  ///    open again, and rings again.
   /// 4. A new alarm is deleted if it has not fired and was not answered. A deleted alarm is restored.
   ///
   /// All other changes since then stay.
@@ -77,7 +77,10 @@ extension Timeline {
       result.mergeState.stamps[field] = stamp
     }
     try reopen(after, before, acted: acted, now: now, in: &result)
-    if before.enabled, !Set(fields).isDisjoint(with: [.enabled, .schedule, .zone]) {
+    let isRestored = after.isDeleted && !before.isDeleted
+    if before.enabled,
+      isRestored || !Set(fields).isDisjoint(with: [.enabled, .schedule, .zone])
+    {
       revive(before, acted: acted, now: now, in: &result)
     }
     return result

@@ -69,6 +69,10 @@ struct AlarmQueue {
   /// nothing else.
   private var wakes: [Identifier: Instant] = [:]
   private var totals = Totals()
+  /// The answers that the store does not have yet, in order.
+  private var given: [Identifier: [GivenAnswer]] = [:]
+  /// The alarms after these answers, with the records that they were given to.
+  private var answered: [Identifier: (bytes: [UInt8], alarm: Alarm)] = [:]
   private(set) var settings = Settings()
   /// The working days and holidays at the last check.
   private var calendar = WorkCalendar.standard
@@ -88,6 +92,12 @@ struct AlarmQueue {
   var urgency: SyncUrgency { totals.urgency }
   /// True if any alarm was set by a partner.
   var hasPartners: Bool { totals.partners > 0 }
+  /// True if the store does not have an answer that was carried out in memory.
+  var hasUnrecordedAnswers: Bool { !given.isEmpty }
+  /// Returns true if one of some alarms has an active cascade.
+  func hasCascade(_ ids: Set<Identifier>) -> Bool {
+    ids.contains { entries[$0]?.hasCascade == true }
+  }
   /// True if this device has to send heartbeats.
   var needsHeartbeats: Bool { totals.heartbeats > 0 }
 
@@ -97,9 +107,21 @@ struct AlarmQueue {
     return wakes.filter { $0.value <= now }.keys.sorted()
   }
 
-  /// Returns an alarm; nil if it is unknown.
+  /// Returns the last valid record of an alarm; nil if it is unknown.
   func alarm(_ id: Identifier, now: Instant) -> Alarm? {
     entries[id].flatMap { try? AlarmRecord.decode($0.bytes, id: id, now: now) }
+  }
+
+  /// Returns an alarm with the answers that the store does not have yet; nil if it is unknown.
+  private func alarm(_ id: Identifier, in store: Store, ledger: DeliveryLedger) -> Alarm? {
+    guard let recorded = alarm(id, now: store.context.now), let given = given[id] else {
+      return alarm(id, now: store.context.now)
+    }
+    if let answered = answered[id], answered.bytes == entries[id]?.bytes { return answered.alarm }
+    // The record has changed since, such as by an edit.
+    return given.reduce(recorded) {
+      $1.applied(to: $0, in: store, settings, ledger: ledger)
+    }
   }
 
   // MARK: Reading the store
@@ -188,7 +210,7 @@ struct AlarmQueue {
     let planner = DeliveryPlanner(store: store, settings: settings)
     var result = EvaluationResult()
     for id in ids {
-      guard let alarm = alarm(id, now: now) else { continue }
+      guard let alarm = alarm(id, in: store, ledger: ledger) else { continue }
       totals.add(entries[id], -1)
       defer { totals.add(entries[id]) }
       entries[id]?.isArmed = alarm.enabled && !alarm.isDeleted
@@ -277,8 +299,48 @@ struct AlarmQueue {
   }
 
   /// Returns true while a delivered notification still reflects the alarm's state.
-  func wants(_ key: DeliveryKey, in store: Store, ledger: DeliveryLedger) -> Bool {
+  func wants(_ id: DeliveryID, in store: Store, ledger: DeliveryLedger) -> Bool {
     DeliveryPlanner(store: store, settings: settings).wants(
-      key, of: key.alarm.flatMap { alarm($0, now: store.context.now) }, ledger: ledger)
+      id, of: id.key.alarm.flatMap { alarm($0, in: store, ledger: ledger) }, ledger: ledger)
+  }
+
+  // MARK: Answers
+
+  /// Returns the reason why an answer to deliveries is refused; nil if it is possible for one of them.
+  func refusal(
+    of answer: DeliveredAnswer, to deliveries: [PendingDelivery], in store: Store,
+    ledger: DeliveryLedger
+  ) -> AnswerRefusal? {
+    DeliveryPlanner(store: store, settings: settings).refusal(
+      of: answer, to: deliveries, ledger: ledger
+    ) { alarm($0, in: store, ledger: ledger) }
+  }
+
+  /// Carries out an answer in memory, until `answerRecorded` says that the store has it. So a snoozed alarm rings again
+  /// even if the store cannot be written.
+  ///
+  /// - Returns: The alarms that have changed.
+  mutating func carryOut(
+    _ answer: GivenAnswer, in store: Store, ledger: DeliveryLedger
+  ) -> Set<Identifier> {
+    let ids = Set(answer.occurrences.map(\.alarm))
+    for id in ids {
+      guard let bytes = entries[id]?.bytes, let before = alarm(id, in: store, ledger: ledger)
+      else { continue }
+      given[id, default: []].append(answer)
+      answered[id] = (
+        bytes, answer.applied(to: before, in: store, settings, ledger: ledger)
+      )
+    }
+    return ids
+  }
+
+  /// Drops an answer that the store has, or whose recording was given up.
+  mutating func answerRecorded(_ answer: GivenAnswer) {
+    for id in Set(answer.occurrences.map(\.alarm)) {
+      given[id]?.removeAll { $0.number == answer.number }
+      if given[id]?.isEmpty == true { given[id] = nil }
+      answered[id] = nil
+    }
   }
 }

@@ -9,12 +9,16 @@ public enum DaemonLogEvent: Sendable {
   case started(alarms: Int, next: Instant?)
   /// A delivery has ended with an outcome, or has reached the user and continues.
   case delivered(DeliveryGroup, DeliveryOutcome)
-  /// A channel failed while another one delivered, with the reasons.
+  /// A channel failed while another one delivered, or after it had delivered, with the reasons.
   case channelFailed(DeliveryGroup, [String])
   /// The action of a firing has ended, with the reason if it failed.
   case actionEnded(Notification, ActionName, ActionFolder.Failure?)
   /// The user answered notifications; `failure` is the reason if the answer could not be recorded.
   case answered([Notification], DeliveredAnswer, failure: String?)
+  /// An answer to notifications was refused. They stay.
+  case answerRefused([Notification], DeliveredAnswer, AnswerRefusal)
+  /// An answer is carried out, but could not be recorded at first. It is retried.
+  case answerDelayed([Notification], DeliveredAnswer, reason: String)
   /// A task failed and is retried. Repeated failures are not logged.
   case failed(DaemonTask, reason: String)
   /// A task that had failed succeeds again.

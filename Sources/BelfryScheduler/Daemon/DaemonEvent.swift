@@ -25,8 +25,8 @@ enum DaemonEvent: Sendable {
     case delivered(DeliveryGroup, DeliveryOutcome)
     /// The collected outcomes have to be recorded.
     case recordingDue
-    /// The answer to some alarms was recorded, or recording was given up.
-    case answerRecorded(Set<Identifier>)
+    /// An answer was recorded or refused, or recording was given up.
+    case answerRecorded(GivenAnswer, AnswerRecorder.Result)
     /// `belfry tick --settle` has ended.
     case settled(ChildCommands.Result)
     /// `belfry sync` has ended.

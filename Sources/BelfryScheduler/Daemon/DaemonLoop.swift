@@ -127,7 +127,7 @@ struct DaemonLoop {
 
   /// Reads the store, and delivers what came due before the start.
   mutating func begin() {
-    deliveries.channels.registry?.terminateOrphans()
+    deliveries.channels.registry?.terminateOrphansInBackground()
     reloadAlarms()
     readRemotesIfChanged()
     sound.check(dependencies, tasks)
@@ -166,7 +166,9 @@ struct DaemonLoop {
     // After the alarms that are due, which it must not delay.
     if rounds.due <= context.now { startRound() }
     readRemotesIfChanged()
-    if wasCascading, alarms.urgency < .cascading { syncs.recordAnswer(at: context.now) }
+    if wasCascading, alarms.urgency < .cascading, !alarms.hasUnrecordedAnswers {
+      syncs.recordAnswer(at: context.now)
+    }
     startCommands()
     deliveries.releaseMemoryIfDue(at: context.now)
   }
@@ -218,9 +220,8 @@ struct DaemonLoop {
 
   private mutating func handle(_ change: ActiveDeliveries.Change) {
     switch change {
+    case .answerGiven(let group, let answer, let decision): decide(decision, answer, group)
     case .answered(let group, let answer): process(.answered(group.deliveries, answer))
-    case .gaveUp(let group):
-      for id in group.ids { process(.gaveUp(id)) }
     case .channelFailed(let group, let reasons):
       dependencies.log(.channelFailed(group, reasons))
     case .ended(let group):
@@ -249,7 +250,18 @@ struct DaemonLoop {
       if case .battery = group.first.key { battery.finish(outcome, store, &failures) }
       for id in group.ids { process(.finished(id, outcome)) }
     case .recordingDue: process(.recordingDue)
-    case .answerRecorded(let ids): evaluate(alarms.read(ids, present))
+    case .answerRecorded(let answer, let result):
+      let ids = Set(answer.deliveries.compactMap(\.key.alarm))
+      alarms.answerRecorded(answer)
+      _ = alarms.read(ids, present)
+      process(
+        .answerRecorded(Set(answer.deliveries.map(\.id)), isAccepted: !result.isRefused))
+      evaluate(ids)
+      // The other devices ring until they have the answer, which was not committed before.
+      if case .recorded = result {
+        syncs.recordResponse(at: context.now)
+        if alarms.hasCascade(ids) { syncs.recordAnswer(at: context.now) }
+      }
     case .settled(let result):
       failures.report(.settlement, result)
       settlement.finish(failed: result.failure != nil, at: context.now)
@@ -417,7 +429,7 @@ struct DaemonLoop {
     if result.hasResponse { syncs.recordResponse(at: context.now) }
     for callout in calls.update(result.callouts, of: ids, in: present) { start(callout) }
     let running = deliveries.running(of: ids)
-    let unwanted = running.filter { !alarms.wants($0.key, in: present, ledger: ledger) }
+    let unwanted = running.filter { !alarms.wants($0, in: present, ledger: ledger) }
     process(
       .evaluated(
         DeliveryEngine.EvaluatedAlarms(
@@ -435,9 +447,31 @@ struct DaemonLoop {
       case .evaluate(let ids): evaluate(ids)
       case .commit: settlement.request(at: context.now)
       case .sync: syncs.requestNow()
-      case .claim, .deliver, .withdraw, .recordSoon, .record, .respond: break
+      case .respond(let pending, let answer): respond(to: pending, answer)
+      case .claim, .deliver, .withdraw, .recordSoon, .record: break
       }
     }
+  }
+
+  /// Decides about an answer, with the alarms in memory.
+  private func decide(
+    _ decision: AnswerDecision, _ answer: DeliveredAnswer, _ group: DeliveryGroup
+  ) {
+    let refusal = alarms.refusal(
+      of: answer, to: group.deliveries, in: present, ledger: deliveries.ledger(present))
+    if let refusal {
+      let notifications = group.deliveries.map(\.notification)
+      dependencies.log(.answerRefused(notifications, answer, refusal))
+    }
+    decision.decide(isAccepted: refusal == nil)
+  }
+
+  /// Carries out an answer in memory, and records it.
+  private mutating func respond(to pending: [PendingDelivery], _ answer: DeliveredAnswer) {
+    // Records have whole seconds. In memory, a snooze has to end at the same time.
+    let now = Instant(seconds: context.now.seconds)
+    let given = deliveries.record(answer, to: pending, at: now)
+    evaluate(alarms.carryOut(given, in: present, ledger: deliveries.ledger(present)))
   }
 
   // MARK: Commands

@@ -3,7 +3,8 @@ import BelfryStore
 
 /// The daemon's driver of the delivery engine: it writes claims and outcomes, runs the channels, and records answers.
 ///
-/// The effects that concern other parts of the daemon are returned to the event loop: `evaluate`, `commit` and `sync`.
+/// The effects that concern other parts of the daemon are returned to the event loop: `evaluate`, `commit`, `sync`, and
+/// `respond`, which changes the alarms in memory first.
 struct DeliveryDriver {
   private(set) var engine: DeliveryEngine
   let channels: HookDelivery
@@ -13,6 +14,8 @@ struct DeliveryDriver {
   private let writer: LedgerWriter
   private var retry = LedgerRetry()
   private var memory = MemoryRelease()
+  /// The number of the last answer.
+  private var lastAnswer = 0
 
   /// The delay between an outcome and its record, in milliseconds. It combines several outcomes into one write.
   private static let shortDelay = 30
@@ -88,20 +91,32 @@ struct DeliveryDriver {
         }
       case .record(let recording):
         others += report(shared(environment.store).record(recording), environment, &failures)
-      case .respond(let deliveries, let answer): respond(to: deliveries, answer)
-      case .sync, .commit, .evaluate: others.append(effect)
+      case .sync, .commit, .evaluate, .respond: others.append(effect)
       }
     }
     return others
   }
 
-  private func respond(to deliveries: [PendingDelivery], _ answer: DeliveredAnswer) {
-    let (recorder, log) = (recorder, log)
+  /// Records an answer in a child command, and logs the result. Returns the answer with a number.
+  mutating func record(
+    _ answer: DeliveredAnswer, to deliveries: [PendingDelivery], at now: Instant
+  ) -> GivenAnswer {
+    lastAnswer += 1
+    let given = GivenAnswer(number: lastAnswer, answer: answer, deliveries: deliveries, at: now)
+    let (recorder, log, notifications) = (recorder, log, deliveries.map(\.notification))
     tasks.start {
-      let failure = await recorder.record(answer, to: deliveries.map(\.key))
-      log(.answered(deliveries.map(\.notification), answer, failure: failure))
-      return .answerRecorded(Set(deliveries.compactMap(\.key.alarm)))
+      let result = await recorder.record(answer, to: deliveries.map(\.key), at: now) {
+        log(.answerDelayed(notifications, answer, reason: $0))
+      }
+      switch result {
+      case .recorded: log(.answered(notifications, answer, failure: nil))
+      case .failed(let reason): log(.answered(notifications, answer, failure: reason))
+      case .refused(let reason):
+        log(.answerRefused(notifications, answer, .command(reason)))
+      }
+      return .answerRecorded(given, result)
     }
+    return given
   }
 
   // MARK: The ledger's disk

@@ -6,11 +6,11 @@ import Synchronization
 public final class ActiveDeliveries: Sendable {
   /// A change of a delivery after its outcome.
   public enum Change: Sendable {
-    /// The user has answered.
+    /// The user has given an answer, and the receiver has to decide about it.
+    case answerGiven(DeliveryGroup, DeliveredAnswer, AnswerDecision)
+    /// The user has answered, and the answer was accepted.
     case answered(DeliveryGroup, DeliveredAnswer)
-    /// A channel that had delivered has failed.
-    case gaveUp(DeliveryGroup)
-    /// A channel failed while another one delivered, with the reasons.
+    /// A channel failed while another one delivered, or after it had delivered, with the reasons.
     case channelFailed(DeliveryGroup, [String])
     /// The last channel has ended, or the deliveries were withdrawn from a notification that stays for others.
     case ended(DeliveryGroup)
@@ -89,13 +89,17 @@ public final class ActiveDeliveries: Sendable {
     if let ended { report(.ended(ended)) }
   }
 
+  /// Returns true if an answer is accepted. Until then, the channels continue.
+  func accepts(_ answer: DeliveredAnswer, to delivery: ActiveDelivery) async -> Bool {
+    guard let group = delivery.wantedGroup, !delivery.isOver else { return false }
+    let decision = AnswerDecision()
+    report(.answerGiven(group, answer, decision))
+    return await decision.wait()
+  }
+
   func answered(_ delivery: ActiveDelivery, _ answer: DeliveredAnswer) {
     if let group = delivery.wantedGroup { report(.answered(group, answer)) }
     delivery.withdraw()
-  }
-
-  func gaveUp(_ delivery: ActiveDelivery) {
-    if let group = delivery.wantedGroup { report(.gaveUp(group)) }
   }
 
   func channelFailed(_ delivery: ActiveDelivery, _ reasons: [String]) {

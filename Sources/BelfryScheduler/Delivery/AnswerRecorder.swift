@@ -43,58 +43,88 @@ public struct AnswerRecorder: Sendable {
   /// The arguments and the standard input of a command.
   private typealias Command = (arguments: [String], input: [UInt8])
 
+  /// The result of recording an answer.
+  public enum Result: Sendable {
+    /// The store has the answer, or the alarm is gone.
+    case recorded
+    /// The state of the alarm does not permit the answer, with the message of the command.
+    case refused(String)
+    /// Every attempt failed, with the reason of the last one.
+    case failed(String)
+
+    /// True if the answer was refused.
+    var isRefused: Bool { if case .refused = self { true } else { false } }
+  }
+
+  /// The variable with the time of an answer, in milliseconds since 1970, for the command that records it.
+  public static let timeVariable = "BELFRY_ANSWERED_AT"
+
   /// Records an answer. Failed attempts are retried for about a day.
   ///
-  /// - Returns: Nil if the answer was recorded or is no longer needed; otherwise the reason of the last failure.
-  public func record(_ answer: DeliveredAnswer, to keys: [DeliveryKey]) async -> String? {
-    guard case .answer(let answer) = answer else { return nil }
+  /// - Parameters:
+  ///   - now: the time of the answer; nil if it is unknown.
+  ///   - delayed: receives the reason if the first attempt fails.
+  public func record(
+    _ answer: DeliveredAnswer, to keys: [DeliveryKey], at now: Instant?,
+    delayed: @escaping @Sendable (String) -> Void = { _ in }
+  ) async -> Result {
+    guard case .answer(let answer) = answer else { return .recorded }
     let occurrences = keys.compactMap { key -> OccurrenceID? in
       guard let alarm = key.alarm, let occurrence = key.occurrence else { return nil }
       return OccurrenceID(alarm: alarm, occurrence: occurrence)
     }
     if occurrences.count > 1, let command = bulkCommand(answer, occurrences) {
-      return await run(command)
+      return await run(command, at: now, delayed)
     }
-    var reason: String?
+    var result = Result.recorded
     for id in occurrences {
-      if let failure = await run((arguments(answer, id), [])) { reason = failure }
+      let next = await run((arguments(answer, id), []), at: now, delayed)
+      if case .recorded = next { continue }
+      result = next
     }
-    return reason
+    return result
   }
 
   /// Runs a command, repeatedly if it fails.
-  private func run(_ command: Command) async -> String? {
-    var reason: String?
+  private func run(
+    _ command: Command, at now: Instant?, _ delayed: @Sendable (String) -> Void
+  ) async -> Result {
+    var more = [CommandDiagnostic.variable: "json"]
+    more[AnswerRecorder.timeVariable] = now.map { "\($0.milliseconds)" }
+    var reason = "it was not tried"
     for attempt in 0..<AnswerRecorder.maxAttempts {
       if attempt > 0 {
+        if attempt == 1 { delayed(reason) }
         let delay = AnswerRecorder.backOff[min(attempt, AnswerRecorder.backOff.count) - 1]
         do {
           try await TimerThread.sleep(for: .seconds(delay))
         } catch {
-          return reason
+          return .failed(reason)
         }
       }
       let outcome = await TimedProcess.run(
         .path(FilePath(self.command)), command.arguments, input: command.input,
-        variables: variables().merging([CommandDiagnostic.variable: "json"]) { $1 },
+        variables: variables().merging(more) { $1 },
         seconds: AnswerRecorder.timeout)
       switch outcome {
-      // 3: the alarm is gone. 4: the occurrence has been answered already.
       case .ended(0, _, let error):
         let warnings = ChildCommands.diagnostics(error)
         if !warnings.isEmpty { warn(warnings) }
-        return nil
-      case .ended(3, _, _), .ended(4, _, _): return nil
+        return .recorded
+      // The alarm is gone.
+      case .ended(3, _, _): return .recorded
       case .ended(let status, _, let error):
         reason =
           ChildCommands.diagnostics(error).last { $0.isError }?.message
           ?? error.split(separator: "\n").first.map(String.init)
           ?? "the command exited with status \(status)"
+        // Not possible in the state of the alarm, such as after another answer.
+        if status == 4 { return .refused(reason) }
       case .timedOut: reason = "the command timed out after \(AnswerRecorder.timeout) s"
       case .failed(let message): reason = message
       }
     }
-    return reason
+    return .failed(reason)
   }
 
   /// Returns the command that records an answer to several alarms in one commit; nil for an answer that needs one command

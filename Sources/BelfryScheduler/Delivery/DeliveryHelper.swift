@@ -7,7 +7,8 @@ import Synchronization
 /// standard output, and stays until all deliveries have ended.
 ///
 /// It drives a `DeliveryEngine`. The process that has claimed a delivery records its outcome; the helper records the
-/// end, and a failure after the outcome.
+/// end. The lease of an answered delivery stays with the helper until the answer is recorded, so that no tick rings in
+/// between; a snooze that could not be recorded ends with the lease.
 public final class DeliveryHelper: Sendable {
   private let open: @Sendable () throws -> Store?
   private let hooks: @Sendable (ActiveDeliveries) -> HookDelivery
@@ -46,7 +47,8 @@ public final class DeliveryHelper: Sendable {
     case engine(DeliveryEngine.Event)
     case deliveryChanged(ActiveDeliveries.Change)
     case check
-    case responded
+    case responded(Set<DeliveryID>, AnswerRecorder.Result)
+    case snoozeEnded(Set<DeliveryID>)
   }
 
   /// Runs until the end of standard input and of all deliveries.
@@ -144,7 +146,11 @@ public final class DeliveryHelper: Sendable {
       case .engine(let event): process(event)
       case .deliveryChanged(let change): handle(change)
       case .check: check()
-      case .responded: responding -= 1
+      case .responded(let ids, let result):
+        responding -= 1
+        process(.answerRecorded(ids, isAccepted: !result.isRefused))
+      // The store may not have the snooze yet. The next tick then rings.
+      case .snoozeEnded(let ids): process(.answerRecorded(ids, isAccepted: true))
       }
       if hasEndOfInput, engine.phases.isEmpty, finishingSince == nil {
         finishingSince = ContinuousClock.now
@@ -163,14 +169,28 @@ public final class DeliveryHelper: Sendable {
 
     private mutating func handle(_ change: ActiveDeliveries.Change) {
       switch change {
+      case .answerGiven(let group, let answer, let decision): decide(decision, answer, group)
       case .answered(let group, let answer): process(.answered(group.deliveries, answer))
-      case .gaveUp(let group):
-        for id in group.ids { process(.gaveUp(id)) }
       case .ended(let group):
         for id in group.ids { process(.ended(id)) }
       // The helper has no log; `belfry doctor` finds hooks that cannot work.
       case .channelFailed, .actionEnded: break
       }
+    }
+
+    /// Decides about an answer, with the alarms in the store.
+    private func decide(
+      _ decision: AnswerDecision, _ answer: DeliveredAnswer, _ group: DeliveryGroup
+    ) {
+      var isAccepted = true
+      // The command that records the answer reports an error of the store.
+      if let store = (try? helper.open()) ?? nil, let settings = try? store.settings().settings {
+        let refusal = DeliveryPlanner(store: store, settings: settings).refusal(
+          of: answer, to: group.deliveries, ledger: store.ledger.read()
+        ) { (try? store.alarm($0)) ?? nil }
+        isAccepted = refusal == nil
+      }
+      decision.decide(isAccepted: isAccepted)
     }
 
     private mutating func process(_ event: DeliveryEngine.Event) {
@@ -206,11 +226,11 @@ public final class DeliveryHelper: Sendable {
       }
     }
 
-    /// Records the ends and failures. Those whose outcomes are not recorded yet are postponed: the outcome names this
-    /// process, so that the next tick would ring again once this process is gone, and it would hide an earlier failure.
+    /// Records the ends. Those whose outcomes are not recorded yet are postponed: the outcome names this process, so that
+    /// the next tick would ring again once this process is gone.
     private mutating func record(_ recording: DeliveryEngine.Recording) {
       guard let store = (try? helper.open()) ?? nil else {
-        return process(.postponed(released: recording.released, failed: recording.failed))
+        return process(.postponed(released: recording.released, withdrawn: recording.withdrawn))
       }
       let shared = SharedLedger(store: store, owner: delivery.leaseOwner, writer: helper.writer)
       let ledger = helper.writer.ledger(store)
@@ -222,21 +242,28 @@ public final class DeliveryHelper: Sendable {
       }
       var ready = DeliveryEngine.Recording()
       ready.released = recording.released.filter(isOutcomeRecorded)
-      ready.failed = recording.failed.filter(isOutcomeRecorded)
+      ready.withdrawn = recording.withdrawn.filter(isOutcomeRecorded)
       if !ready.isEmpty { _ = shared.record(ready) }
       if ready != recording {
         process(
           .postponed(
             released: recording.released.subtracting(ready.released),
-            failed: recording.failed.subtracting(ready.failed)))
+            withdrawn: recording.withdrawn.subtracting(ready.withdrawn)))
       }
     }
 
     private mutating func respond(to deliveries: [PendingDelivery], _ answer: DeliveredAnswer) {
       responding += 1
       let (recorder, terminals, send) = (helper.recorder, delivery.terminals, send)
+      let ids = Set(deliveries.map(\.id))
+      if case .answer(.snooze(let seconds)) = answer {
+        TimerThread.shared.run(after: .seconds(seconds)) { send(.snoozeEnded(ids)) }
+      }
+      // The time is unknown while there is no store.
+      let now = ((try? helper.open()) ?? nil).map { Instant(seconds: $0.context.now.seconds) }
       Task.detached {
-        if let reason = await recorder.record(answer, to: deliveries.map(\.key)) {
+        let result = await recorder.record(answer, to: deliveries.map(\.key), at: now)
+        if case .failed(let reason) = result {
           let subject =
             deliveries.count == 1
             ? deliveries[0].notification.title : "\(deliveries.count) alarms"
@@ -246,7 +273,7 @@ public final class DeliveryHelper: Sendable {
               "   \(reason)",
             ], bell: true, isLastResort: true)
         }
-        send(.responded)
+        send(.responded(ids, result))
       }
     }
 
@@ -270,7 +297,7 @@ public final class DeliveryHelper: Sendable {
         absentSince = nil
         let planner = DeliveryPlanner(store: store, settings: try store.settings().settings)
         let ledger = store.ledger.read()
-        withdraw(running.filter { !planner.wants($0.key, ledger: ledger) })
+        withdraw(running.filter { !planner.wants($0, ledger: ledger) })
       } catch {
         // An unreadable store may be readable later. Until then the notifications stay.
         return

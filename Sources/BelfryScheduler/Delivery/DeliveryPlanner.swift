@@ -45,17 +45,48 @@ struct DeliveryPlanner {
 
   /// Returns true while a delivered notification still reflects the alarm's state. An alarm that cannot be read keeps its
   /// notifications: a false alarm is better than a missed one.
-  func wants(_ key: DeliveryKey, of alarm: Alarm?, ledger: DeliveryLedger) -> Bool {
+  func wants(_ id: DeliveryID, of alarm: Alarm?, ledger: DeliveryLedger) -> Bool {
     guard let alarm else { return true }
     return store.timeline(alarm).wants(
-      key, at: store.context.now, settings: settings, ledger: ledger)
+      id, at: store.context.now, settings: settings, ledger: ledger)
   }
 
   /// Returns true while a delivered notification still reflects the state in the store.
-  func wants(_ key: DeliveryKey, ledger: DeliveryLedger) -> Bool {
+  func wants(_ id: DeliveryID, ledger: DeliveryLedger) -> Bool {
     // A work tree of the past has no current state.
-    guard store.branch.detachedHead == nil, let id = key.alarm else { return true }
-    return wants(key, of: (try? store.alarm(id)) ?? nil, ledger: ledger)
+    guard store.branch.detachedHead == nil, let alarm = id.key.alarm else { return true }
+    return wants(id, of: (try? store.alarm(alarm)) ?? nil, ledger: ledger)
+  }
+
+  /// Returns the reason why an answer to deliveries is refused; nil if it is possible for one of them.
+  ///
+  /// - Parameter alarm: returns an alarm; nil if it cannot be read. The command that records the answer decides then.
+  func refusal(
+    of answer: DeliveredAnswer, to deliveries: [PendingDelivery], ledger: DeliveryLedger,
+    alarm: (Identifier) -> Alarm?
+  ) -> AnswerRefusal? {
+    var first: AnswerRefusal?
+    for delivery in deliveries {
+      guard let id = delivery.key.alarm, let alarm = alarm(id),
+        let refusal = refusal(of: answer, to: delivery.key, of: alarm, ledger)
+      else { return nil }
+      first = first ?? refusal
+    }
+    return first
+  }
+
+  private func refusal(
+    of answer: DeliveredAnswer, to key: DeliveryKey, of alarm: Alarm, _ ledger: DeliveryLedger
+  ) -> AnswerRefusal? {
+    guard case .occurrence(let id, let kind) = key, kind != .advanceWarning else { return nil }
+    guard case .answer(let answer) = answer else { return kind == .firing ? .notAFollowUp : nil }
+    do throws(LifecycleError) {
+      _ = try store.timeline(alarm).answer(
+        answer, to: id.occurrence, at: store.context.now, settings: settings, ledger: ledger)
+      return nil
+    } catch {
+      return .notPossible(error)
+    }
   }
 
   /// Returns the content of a notification about an occurrence.

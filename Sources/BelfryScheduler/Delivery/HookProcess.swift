@@ -1,3 +1,4 @@
+import BelfryCore
 import Git
 import Glibc
 import Subprocess
@@ -24,6 +25,8 @@ struct HookProcess: Sendable {
   let variables: [String: String]
   /// The registry of running hooks; nil to register nothing.
   var registry: HookRegistry?
+  /// The deliveries that the hook works for.
+  var deliveries: [DeliveryID] = []
 
   /// The environment variables of this process, as null-terminated entries. They are read once for all hooks. Invalid
   /// entries are skipped, because a process cannot be started with them.
@@ -57,7 +60,7 @@ struct HookProcess: Sendable {
     let lines = LineSplitter(onLine)
     let entry = Mutex<HookRegistry.Entry?>(nil)
     let termination = await process.run { leader in
-      entry.withLock { $0 = registry?.register(leader) }
+      entry.withLock { $0 = registry?.register(leader, for: deliveries) }
     } output: {
       lines.append($0)
     }

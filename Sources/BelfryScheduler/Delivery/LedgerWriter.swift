@@ -79,13 +79,16 @@ final class LedgerWriter: Sendable {
   func forget() { state.withLock { ($0.known, $0.unwritten) = (DeliveryLedger(), nil) } }
 
   /// Returns the ledger, including changes that are not written.
-  func ledger(_ store: Store) -> DeliveryLedger {
-    let read = access { store.ledger.purge() }
+  ///
+  /// - Parameter purges: true to remove the entries of a time that has not come, if the store's time is present.
+  func ledger(_ store: Store, purges: Bool = false) -> DeliveryLedger {
+    let read = access { purges ? store.ledger.purge() : store.ledger.read() }
     return state.withLock { state in
       if let read { state.known = read }
       var ledger = state.known
+      if purges { state.unwritten = state.unwritten?.present(at: store.context.now) }
       if let unwritten = state.unwritten { ledger.merge(unwritten) }
-      return ledger
+      return purges ? ledger.present(at: store.context.now) : ledger
     }
   }
 

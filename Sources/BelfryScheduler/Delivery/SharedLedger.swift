@@ -8,8 +8,11 @@ struct SharedLedger: Sendable {
   let writer: LedgerWriter
 
   /// Returns the ledger, in which the deliveries of processes that have died are due again.
-  func read() -> DeliveryLedger {
-    var ledger = writer.ledger(store).possible(at: store.context.now)
+  ///
+  /// - Parameter isPresent: true if the store's time has just been read. Entries of a time that has not come are removed
+  ///   then: after the clock was set back, their alarms ring at the right time.
+  func read(isPresent: Bool = true) -> DeliveryLedger {
+    var ledger = writer.ledger(store, purges: isPresent).possible(at: store.context.now)
     ledger.releaseExpired(at: store.context.now, for: owner)
     return ledger
   }

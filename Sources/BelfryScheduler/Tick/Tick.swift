@@ -174,7 +174,7 @@ public struct Tick: Sendable {
           }
           // The user may have answered since the evaluation.
           let planner = DeliveryPlanner(store: tick.store, settings: settings)
-          let wanted = deliveries.only { planner.wants($0.key, ledger: ledger) }
+          let wanted = deliveries.only { planner.wants($0, ledger: ledger) }
           let unwanted = Set(deliveries.ids).subtracting(wanted?.ids ?? [])
           if let unwanted = deliveries.only(unwanted.contains) { finish(unwanted, .withdrawn) }
           guard let wanted else { continue }
@@ -203,19 +203,27 @@ public struct Tick: Sendable {
         for effect in postponed {
           switch effect {
           case .respond(let deliveries, .answer(let answer)):
-            for pending in deliveries { try respond(to: pending.key, answer) }
+            for pending in deliveries {
+              if try respond(to: pending.key, answer) { continue }
+              // It rings again, if it still has to.
+              process(.answerRecorded([pending.id], isAccepted: false))
+            }
           case .evaluate(let alarms): try evaluate(alarms)
           default: break
           }
         }
+        postponed = []
+        if isRecordingDue { process(.recordingDue) }
+        for case .evaluate(let alarms) in postponed { try evaluate(alarms) }
       } catch {
         failures.append(error)
       }
       postponed = []
     }
 
-    private mutating func respond(to key: DeliveryKey, _ answer: Answer) throws {
-      guard let alarm = key.alarm, let occurrence = key.occurrence else { return }
+    /// Records an answer. Returns false if it is not possible.
+    private mutating func respond(to key: DeliveryKey, _ answer: Answer) throws -> Bool {
+      guard let alarm = key.alarm, let occurrence = key.occurrence else { return true }
       // In the log an answer comes after the firing, even if both have the same time.
       let time = Instant(milliseconds: now.milliseconds + 1)
       let (store, settings) = (tick.store, settings)
@@ -229,11 +237,13 @@ public struct Tick: Sendable {
       if let transition, let event = transition.events.last {
         answered.append((transition.alarm, event))
       }
+      return transition != nil
     }
 
     /// Determines the next evaluation of alarms that were delivered, since an answer may have changed it.
     private mutating func evaluate(_ alarms: Set<Identifier>) throws {
-      let ledger = tick.shared.read()
+      // The tick's time is that of its start, so that other processes may have made entries since.
+      let ledger = tick.shared.read(isPresent: false)
       for id in alarms {
         guard let alarm = try tick.store.alarm(id) else { continue }
         wakes[id] =

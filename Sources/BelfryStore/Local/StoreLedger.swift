@@ -8,14 +8,14 @@ public struct StoreLedger: StorePart {
   /// Returns the ledger without the deliveries that a clock ahead of time recorded.
   public func read() -> DeliveryLedger { stored().possible(at: context.now) }
 
-  /// Removes the deliveries that a clock ahead of time recorded from the ledger's file, and returns the ledger without
-  /// them.
+  /// Removes the deliveries of a time that has not come from the ledger's file, and returns the ledger without them. The
+  /// time of the context must be present.
   ///
   /// Such a delivery would later, when its time has come, prevent the alarm from ringing.
   public func purge() -> DeliveryLedger {
     let recorded = stored()
-    let present = recorded.possible(at: context.now)
-    if recorded != present { _ = update { _ in } }
+    let present = recorded.present(at: context.now)
+    if recorded != present { _ = update { $0 = $0.present(at: context.now) } }
     return present
   }
 

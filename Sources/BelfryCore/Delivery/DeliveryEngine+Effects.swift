@@ -1,0 +1,60 @@
+extension DeliveryEngine {
+  /// Something that the driver has to do.
+  public enum Effect: Hashable, Sendable {
+    /// Sync as soon as possible, and report `synced`.
+    case sync
+    /// Write claims for all processes to see, and report `claimed`.
+    case claim([PendingDelivery])
+    /// Run the channels of deliveries, and report `finished` for each, then `answered` and `ended` as they happen.
+    case deliver(DeliveryGroup)
+    /// End the channels of deliveries, also of those that the engine does not know.
+    case withdraw(Set<DeliveryID>)
+    /// Report `recordingDue` shortly: deliveries that finish together are recorded together.
+    case recordSoon
+    /// Write outcomes and ends to the ledger.
+    case record(Recording)
+    /// Commit what the ledger has and the log lacks.
+    case commit
+    /// Carry out the user's answer to deliveries, and report `answerRecorded`.
+    case respond([PendingDelivery], DeliveredAnswer)
+    /// Evaluate alarms again, and report `evaluated`.
+    case evaluate(Set<Identifier>)
+  }
+
+  /// The changes of the ledger that are recorded together.
+  public struct Recording: Hashable, Sendable {
+    /// The outcomes of deliveries, in the order in which they were due.
+    public var outcomes: [RecordedOutcome] = []
+    /// The deliveries whose channels have ended by themselves.
+    public var released: Set<DeliveryID> = []
+    /// The deliveries whose channels were ended.
+    public var withdrawn: Set<DeliveryID> = []
+
+    /// Creates a recording.
+    public init(
+      outcomes: [RecordedOutcome] = [], released: Set<DeliveryID> = [],
+      withdrawn: Set<DeliveryID> = []
+    ) {
+      self.outcomes = outcomes
+      self.released = released
+      self.withdrawn = withdrawn
+    }
+
+    /// True if there is nothing to record.
+    public var isEmpty: Bool { outcomes.isEmpty && released.isEmpty && withdrawn.isEmpty }
+  }
+
+  /// The outcome of a delivery as the ledger has to have it. Nil means that the delivery was no longer needed.
+  public struct RecordedOutcome: Hashable, Sendable {
+    /// The delivery.
+    public let pending: PendingDelivery
+    /// The outcome; nil if the delivery was no longer needed.
+    public let outcome: DeliveryOutcome?
+
+    /// Creates an outcome.
+    public init(_ pending: PendingDelivery, _ outcome: DeliveryOutcome?) {
+      self.pending = pending
+      self.outcome = outcome
+    }
+  }
+}
