@@ -51,7 +51,7 @@ struct StoreSession {
         throw StoreError.noStore(path: path)
       }
       Console.error(
-        "hint: there is no store at \(Printable.text(path)) yet: the first alarm makes one. To copy the store of another device: belfry clone URL"
+        "hint: there is no store at \(Printable.text(path)) yet. Make one with your first alarm: belfry add Rent every friday 9am. Or copy the store of another device: belfry clone URL."
       )
       return nil
     }
