@@ -30,6 +30,7 @@ extension CommitMessage {
     case .skippedByPause(let earlier?): return [("Reason", "paused")] + facts(of: earlier)
     case .earlier(let earlier): return facts(of: earlier)
     case .exhaustedCascade: return [("Reason", "exhaustedCascade")]
+    case .undelivered: return [("Reason", "undelivered")]
     case .unansweredSteps(let count): return [("Steps", "\(count)")]
     case .undone(let action): return [("Undone", action.rawValue)]
     case .call(let call): return facts(of: call)

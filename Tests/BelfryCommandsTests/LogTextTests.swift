@@ -79,6 +79,7 @@ import Testing
         == "cascade: Jen's Watch removed")
     #expect(words(.cascade(.moved(from: 3, to: 1))) == "cascade: 3 moved to 1")
     #expect(words(.exhaustedCascade) == "the whole cascade was unanswered")
+    #expect(words(.undelivered) == "no channel could deliver it")
     #expect(words(.unansweredSteps(1)) == "the only step of the cascade was unanswered")
     #expect(words(.unansweredSteps(3)) == "all 3 steps of the cascade were unanswered")
     #expect(words(.rehearsalRequest) == "requested")

@@ -35,7 +35,8 @@ import Testing
       .pause(until: CivilDateTime("2026-12-15T00:00")!),
       .followUp(number: 1, count: 3, isUnanswered: false),
       .followUp(number: 2, count: 3, isUnanswered: true), .skippedByPause(nil),
-      .skippedByPause(earlier), .earlier(earlier), .exhaustedCascade, .unansweredSteps(3),
+      .skippedByPause(earlier), .earlier(earlier), .exhaustedCascade, .undelivered,
+      .unansweredSteps(3),
       .undone(.done), .undone(.unknown("defused")), .rehearsalRequest,
       .rehearsal(isDelivered: true), .rehearsal(isDelivered: false),
     ]

@@ -544,6 +544,14 @@ import Testing
       "\(status.out)\(status.err)")
     #expect(
       status.out.contains("Alarm on HomePod  could not be delivered at 5:02"), "\(status.out)")
+    // The log brings it to the other devices.
+    for (store, device) in [(homepod, "HomePod"), (sandbox.store, "laptop")] {
+      _ = try await sandbox.belfry(
+        "sync", now: "2026-11-23T05:02:20Z", store: store, device: device)
+    }
+    let remote = try await cascade(sandbox, "status", "emea", now: "2026-11-23T05:02:30Z")
+    #expect(
+      remote.out.contains("Alarm on HomePod  could not be delivered at 5:02"), "\(remote.out)")
   }
 
   @Test("Forged heartbeats at a remote have no effect")

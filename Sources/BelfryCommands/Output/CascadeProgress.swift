@@ -37,10 +37,11 @@ struct CascadeProgress {
     let present = devices.map { device in device.map { presence.standIns[$0] ?? $0 } }
     var reports = CascadeProgress.reports(
       present, [nil] + plan.targets, cascadeRun, entries.sorted { $0.at < $1.at })
+    // The log has the first attempt, and the ledger of this device the latest one.
     let own = store.ledger.read()[
       .occurrence(OccurrenceID(alarm: alarm.id, occurrence: current), .firing)]
-    for step in present.indices where present[step] == store.device && own?.state == .undelivered {
-      reports[step]?.isUndelivered = true
+    for step in present.indices where present[step] == store.device {
+      if let own { reports[step]?.isUndelivered = own.state == .undelivered }
     }
     self.reports = reports
     let heartbeats = store.deviceHeartbeats
@@ -64,7 +65,7 @@ struct CascadeProgress {
     let at: Instant
     /// The outcome of a call or message; nil for a device that rang.
     let call: LogPayload.Call?
-    /// True if every channel of the device failed. Only the device itself knows that.
+    /// True if every channel of the device failed.
     var isUndelivered = false
   }
 
@@ -82,7 +83,8 @@ struct CascadeProgress {
       for entry in entries {
         switch (entry.action, entry.payload) {
         case (.fired, _) where devices[turn.step].map { $0 == entry.device } ?? (turn.step == 0):
-          reports[turn.step] = Report(at: entry.at, call: nil)
+          reports[turn.step] = Report(
+            at: entry.at, call: nil, isUndelivered: entry.payload == .undelivered)
         case (.called, .call(let call)?)
         where !call.isTest && targets[turn.step].map { $0.key == call.target.key } ?? false:
           reports[turn.step] = Report(at: entry.at, call: call)

@@ -153,6 +153,7 @@ struct LogText {
     case .skippedByPause(let earlier):
       return "paused" + (earlier.map { ", \(MissedText.text($0, times))" } ?? "")
     case .earlier, .exhaustedCascade: return MissedText.text(payload, times)
+    case .undelivered: return "no channel could deliver it"
     case .unansweredSteps(1): return "the only step of the cascade was unanswered"
     case .unansweredSteps(let count): return "all \(count) steps of the cascade were unanswered"
     case .undone(let action): return action.rawValue

@@ -27,6 +27,8 @@ public enum LogPayload: Hashable, Sendable {
   case earlier(EarlierOccurrences)
   /// A miss after all steps of the cascade.
   case exhaustedCascade
+  /// A firing that no channel of the device could deliver at the first attempt.
+  case undelivered
   /// The number of steps of an exhausted cascade.
   case unansweredSteps(Int)
   /// The action that was undone.
@@ -186,6 +188,7 @@ extension LogPayload {
       "skippedByPause" + (earlier.map { " \($0.count) \($0.first)" } ?? "")
     case .earlier(let earlier): "earlier \(earlier.count) \(earlier.first)"
     case .exhaustedCascade: "exhaustedCascade"
+    case .undelivered: "undelivered"
     case .unansweredSteps(let count): "unansweredSteps \(count)"
     case .undone(let action): "undone \(action.rawValue)"
     case .call(let call):

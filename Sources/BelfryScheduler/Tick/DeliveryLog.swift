@@ -27,7 +27,8 @@ struct DeliveryLog {
         switch key {
         case .occurrence(let id, .firing):
           if let alarm = try store.alarm(id.alarm) {
-            fired.append((Event(.fired, id.occurrence), alarm))
+            let payload: LogPayload? = entry.state == .undelivered ? .undelivered : nil
+            fired.append((Event(.fired, id.occurrence, payload: payload), alarm))
             times.append(time(of: entry))
           }
         case .occurrence(_, .followUp):

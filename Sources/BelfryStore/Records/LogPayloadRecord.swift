@@ -16,7 +16,7 @@ import BelfryCore
 /// | `followUp` | `number`, `count`; `unanswered`: true if it rang and nobody answered |
 /// | `skippedByPause` | `earlier?`: `{count, first}` |
 /// | `earlier` | `count`, `first`: the number of earlier occurrences, and the earliest one |
-/// | `exhaustedCascade` | – |
+/// | `exhaustedCascade`, `undelivered` | – |
 /// | `unansweredSteps` | `count`: the number of steps of the cascade |
 /// | `undone` | `action`: the undone action |
 /// | `call` | `target`, `attempt`, `test?`; `outcome`: see below |
@@ -93,6 +93,7 @@ public enum LogPayloadRecord {
           count: try reader.required("count", \.count, "a count"),
           first: try reader.required("first", \.occurrence, "a date and time")))
     case "exhaustedCascade": return .exhaustedCascade
+    case "undelivered": return .undelivered
     case "unansweredSteps":
       return .unansweredSteps(try reader.required("count", \.count, "a count"))
     case "undone":
@@ -225,6 +226,7 @@ public enum LogPayloadRecord {
       return object("skippedByPause", ["earlier": earlier.map { .object(members($0)) }])
     case .earlier(let earlier): return object("earlier", members(earlier))
     case .exhaustedCascade: return object("exhaustedCascade")
+    case .undelivered: return object("undelivered")
     case .unansweredSteps(let count):
       return object("unansweredSteps", ["count": .integer(Int64(count))])
     case .undone(let action): return object("undone", ["action": .string(action.rawValue)])

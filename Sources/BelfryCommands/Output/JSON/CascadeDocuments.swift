@@ -110,7 +110,7 @@ struct CascadeProgressDocument: Encodable {
     let at: String
     /// The number of the call or message; absent for a device.
     let attempt: Int?
-    /// `rang`, `undelivered` on this device, `answered`, or the reason why a call or message failed, as text.
+    /// `rang`, `undelivered` if every channel failed, `answered`, or the reason why a call or message failed, as text.
     let outcome: String
   }
 }
