@@ -137,7 +137,7 @@ public struct SoundOutput: Sendable {
     guard let text = await run(["get-volume", SoundOutput.pipeWireSink]) else { return .unknown }
     // Without a device, it only prints an error and exits with 0.
     guard text.hasPrefix("Volume") else { return .missing }
-    let volume = text.split(separator: " ").lazy.compactMap { Double($0) }.first
+    let volume = text.split(whereSeparator: \.isWhitespace).lazy.compactMap { Double($0) }.first
     return SoundOutput.state(
       isMuted: text.contains("[MUTED]"), volume: volume.map { Int(($0 * 100).rounded()) })
   }
