@@ -280,9 +280,9 @@ public struct MailboxSync: Sendable {
     case .active: false
     case .ended where partner.successor != nil && partner.sent.isEmpty && partner.received.isEmpty:
       partner.mail.outgoing.isEmpty && partner.mail.leftovers.isEmpty
-    case .ended: partner.name.isEmpty && now.seconds(since: partner.created) > Instant.tolerance
+    case .ended: partner.name.isEmpty && now.seconds(since: partner.created) > Instant.day
     case .invited, .accepted, .comparing, .confirmed:
-      partner.isStale(at: now) && now.seconds(since: partner.created) > Instant.tolerance
+      partner.isStale(at: now) && now.seconds(since: partner.created) > Instant.day
     }
   }
 
@@ -307,7 +307,7 @@ public struct MailboxSync: Sendable {
     let reader = store.alarmReader()
     // The log is ordered from new to old.
     for entry in store.history.log() {
-      if entry.at < oldest.adding(seconds: -Instant.tolerance) { break }
+      if entry.at < oldest.adding(seconds: -Instant.day) { break }
       guard wanted.contains(entry.alarm) else { continue }
       if reports[entry.alarm] == nil, let alarm = try reader.alarm(entry.alarm) {
         reports[entry.alarm] = AlarmReport(alarm, zone: store.timeline(alarm).zone)

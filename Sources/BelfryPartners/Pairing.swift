@@ -241,7 +241,7 @@ extension Partnership {
     var result: [String: Inbox] = [:]
     if phase != .ended, let channel { result[channel.addresses.inbox] = .partner }
     // Further answers to an invitation are detected for a day.
-    if isInviter, phase != .ended, now.seconds(since: created) < Instant.tolerance {
+    if isInviter, phase != .ended, now.seconds(since: created) < Instant.day {
       result[PairingKeys.joinAddress(id)] = .join
     }
     return result

@@ -48,12 +48,12 @@ extension PartnerProtocol {
     let inbox = partner.channel?.addresses.inbox
     for index in partner.received.indices {
       let entry = partner.received[index]
-      let isPast = now.seconds(since: entry.request.at) > Instant.tolerance
+      let isPast = now.seconds(since: entry.request.at) > Instant.day
       if entry.request.repeats == nil, !entry.isOver {
         // A response can be undone for a while.
         let isAnswered = entry.standing?.state == .acknowledged
         let days: Int64 = isAnswered ? 2 : 7
-        if now.seconds(since: entry.request.at) > days * Instant.tolerance {
+        if now.seconds(since: entry.request.at) > days * Instant.day {
           partner.received[index].isOver = true
         }
       }

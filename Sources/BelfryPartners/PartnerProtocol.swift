@@ -238,7 +238,7 @@ struct PartnerProtocol {
       }
       // This device's clock may be wrong, for example after a start without a network. The mail waits until it is
       // right.
-      if sent > now.adding(seconds: Instant.tolerance) { continue }
+      if sent > now.adding(seconds: Instant.day) { continue }
       opened.append((mail, message, sent))
     }
     // Process the messages in the order of writing.

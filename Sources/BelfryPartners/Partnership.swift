@@ -75,7 +75,7 @@ public struct Partnership: Hashable, Sendable {
   /// Returns true if the pairing is in progress or was completed within a day.
   func isNew(at now: Instant) -> Bool {
     isPairing
-      || phase == .active && paired.map { now.seconds(since: $0) < Instant.tolerance } ?? false
+      || phase == .active && paired.map { now.seconds(since: $0) < Instant.day } ?? false
   }
 
   /// The end of the pairing's validity; nil before the pairing is complete.

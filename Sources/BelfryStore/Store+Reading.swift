@@ -103,7 +103,8 @@ extension Store {
       alarm, zone: zone(of: alarm), calendar: workCalendar(of: alarm), at: context.now,
       deviceContext: deviceContext(of: alarm),
       otherZones: otherZones(of: alarm),
-      local: alarm.partner?.quiet == nil ? nil : context.zones.local)
+      local: alarm.partner?.quiet == nil ? nil : context.zones.local,
+      settingsStamps: settingsStamps, device: device)
   }
 
   /// Returns true if this device rings for an alarm.

@@ -1,9 +1,11 @@
 import BelfryCore
 import Git
+import Synchronization
 
 extension Store {
   /// Changes a setting that all devices share, as one commit.
   ///
+  /// A value that the setting has already is stamped again, so that it wins over an earlier change of another device.
   /// A change to a tier without pending completes all pending occurrences in the same commit.
   ///
   /// - Parameters:
@@ -19,7 +21,6 @@ extension Store {
       var record = try settingsRecord()
       var settings = try self.settings().settings
       let value = value ?? Settings()[keyPath: setting.value]
-      if settings[keyPath: setting.value] == value { return [] }
       settings[keyPath: setting.value] = value
       let stamp = Stamp.next(after: record.stamps.values.max(), now: context.now, device: device)
       SettingsFile.set(setting, to: value, stamp: stamp, in: &record)
@@ -77,5 +78,36 @@ extension Store {
       }
     }
     return completed
+  }
+}
+
+/// A cache of the stamps of the settings.
+final class SettingsStampsCache: Sendable {
+  private let known = Mutex<(signature: String?, stamps: [Setting: Stamp])?>(nil)
+
+  /// Returns the stamps for the signature of the settings file, or computes them.
+  func value(
+    for signature: String?, _ compute: () -> [Setting: Stamp]
+  ) -> [Setting: Stamp] {
+    known.withLock { known in
+      if let known, known.signature == signature { return known.stamps }
+      let stamps = compute()
+      known = (signature, stamps)
+      return stamps
+    }
+  }
+}
+
+extension Store {
+  /// The stamps of the settings, which automatic outcomes name. Cached until the file changes.
+  var settingsStamps: [Setting: Stamp] {
+    settingsStampsCache.value(for: settingsSignature) {
+      // Settings that are not valid count as the defaults, which have no stamps.
+      let stamps = (try? settingsRecord())?.stamps ?? [:]
+      return Dictionary(
+        uniqueKeysWithValues: stamps.compactMap { key, stamp in
+          Setting(rawValue: key).map { ($0, stamp) }
+        })
+    }
   }
 }

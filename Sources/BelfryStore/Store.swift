@@ -23,6 +23,8 @@ public final class Store: Sendable {
   let deviceZones: DeviceZones
   /// The cache of the working days and holidays.
   let workCalendarCache: WorkCalendarCache
+  /// The cache of the stamps of the settings.
+  let settingsStampsCache = SettingsStampsCache()
 
   init(
     path: String, context: StoreContext, device: Identifier, local: LocalState,
@@ -334,15 +336,30 @@ public final class Store: Sendable {
   // MARK: Queries
 
   /// Returns the settings. If the file is missing or not valid, returns the defaults, in the latter case with the
-  /// problem.
+  /// problem. If it has a newer format, returns the last settings that this version can read, with the problem.
   public func settings() throws -> (settings: Settings, problem: RecordProblem?) {
     do {
       var settings = Settings()
       try SettingsFile.apply(try settingsRecord(), local: false, to: &settings)
       return (settings, nil)
     } catch StoreError.badRecord(let path, let error) {
-      return (Settings(), RecordProblem(path: path, kind: .invalid(error, lastGood: false)))
+      guard case .newerFormat = error.kind, let settings = lastReadableSettings else {
+        return (Settings(), RecordProblem(path: path, kind: .invalid(error, lastGood: false)))
+      }
+      return (settings, RecordProblem(path: path, kind: .invalid(error, lastGood: true)))
     }
+  }
+
+  /// The settings of the latest version in the history that this version of Belfry can read; nil if there is none.
+  private var lastReadableSettings: Settings? {
+    guard let repository = try? repository(),
+      let good = try? lastGoodVersion(of: SettingsFile.path, repository),
+      let record = try? SettingsFile.decode(good.bytes)
+    else { return nil }
+    var settings = Settings()
+    // A value that is not valid keeps its default.
+    try? SettingsFile.apply(record, local: false, to: &settings)
+    return settings
   }
 
   /// The time of the last tick; nil if there was none.

@@ -86,7 +86,6 @@ import Testing
     var alarm = try daily()
     alarm.progress.occurrences[tomorrow] = OccurrenceRecord(.missed, since: instant(since))
     let due = instant("2026-11-23T09:00:00Z")
-    #expect(!view(alarm, at: due).isCorrected)
     let evaluation = view(alarm, at: due).evaluate(
       at: due, settings: settings, ledger: DeliveryLedger())
     #expect(evaluation.firings.map(\.occurrence) == [tomorrow])
@@ -130,14 +129,99 @@ import Testing
     #expect(ledger.possible(at: now.adding(seconds: 86_340))[key] != nil)
   }
 
-  @Test("A reopened occurrence overrides any record that was settled less than a day ahead")
-  func reopened() throws {
+  @Test(
+    "A correction removes what a clock ahead has settled, and no answer of another device",
+    arguments: [180, 3 * 3600, 40_000, 9 * 86_400] as [Int64])
+  func correction(ahead: Int64) throws {
+    let today = civil("2026-11-22T09:00")
     var wrong = try daily()
     wrong.progress.occurrences[tomorrow] = OccurrenceRecord(
-      .missed, since: now.adding(seconds: 40_000))
+      .missed, since: now.adding(seconds: ahead))
     let rearmed = try #require(view(wrong, at: now).rearmed(wrong, at: now))
-    #expect(rearmed.progress.occurrences[tomorrow] == OccurrenceRecord(.open, revision: 1))
+    #expect(rearmed.progress.occurrences[tomorrow] == nil)
     #expect(Alarm.join(rearmed, wrong).progress == rearmed.progress)
     #expect(view(rearmed, at: now).next(after: now)?.civil == tomorrow)
+    // Another device marks an occurrence as done, and skips the next one, without knowing the correction.
+    var ledger = DeliveryLedger()
+    ledger.recordFiring(
+      OccurrenceID(alarm: wrong.id, occurrence: today), due: now.adding(seconds: -3600),
+      at: now.adding(seconds: -3600))
+    let there = Timeline(wrong, zone: .utc, at: now, device: server)
+    let done = try there.answer(
+      .done(), to: today, at: now, settings: Settings(tier: .plus, ringTimeout: 7200),
+      ledger: ledger
+    ).alarm
+    let skipped = try Timeline(done, zone: .utc, at: now, device: server).answer(
+      .skip(), at: now, settings: settings, ledger: ledger
+    ).alarm
+    let joined = Alarm.join(rearmed, skipped)
+    #expect(joined == Alarm.join(skipped, rearmed))
+    #expect(view(joined, at: now).record(of: today)?.state == .done)
+    #expect(view(joined, at: now).record(of: tomorrow)?.state == .skipped)
+    #expect(joined.progress.occurrences[tomorrow]?.automatic == [:])
+  }
+
+  @Test(
+    "An edit by a clock that is ahead silences no occurrence on any device",
+    arguments: [121, 3 * 3600, 86_400 - 60, 40 * 86_400] as [Int64])
+  func armed(ahead: Int64) throws {
+    let before = try daily()
+    let wrong = now.adding(seconds: ahead)
+    for change in [
+      { $0.schedule = try schedule(.daily(.init(start: date("2026-11-20"))), "10:30") },
+      { $0.enabled = false }, { $0.zone = .named("Etc/UTC") },
+    ] as [(inout Alarm) throws -> Void] {
+      var edited = before
+      try change(&edited)
+      edited = edited.stamped(against: before, at: wrong, device: laptop)
+      if !edited.enabled {
+        var enabled = edited
+        enabled.enabled = true
+        edited = enabled.stamped(against: edited, at: wrong.adding(seconds: 1), device: laptop)
+      }
+      #expect(edited.progress.armed >= wrong)
+      // The correction wins over the edited record elsewhere, too.
+      let corrected = view(edited, at: now).evaluate(
+        at: now, settings: settings, ledger: DeliveryLedger()
+      ).transition.alarm
+      #expect(corrected.progress.armed <= now)
+      let joined = Alarm.join(edited, corrected)
+      for alarm in [edited, joined] {
+        let next = view(alarm, at: now).next(after: now)
+        #expect(next.map { $0.at <= now.adding(seconds: 86_400) } == true, "\(ahead) s")
+      }
+    }
+  }
+
+  @Test("A stamp by a clock that is ahead does not win over later edits")
+  func stamps() throws {
+    let before = try daily()
+    func edited(_ alarm: Alarm, _ title: String, at time: Instant, _ device: Identifier) -> Alarm {
+      var edited = alarm
+      edited.title = title
+      return edited.stamped(against: alarm, at: time, device: device)
+    }
+    let wrong = edited(before, "Wrong", at: now.adding(seconds: 3 * 3600), laptop)
+    let next = edited(wrong, "Next", at: now, server)
+    #expect(Alarm.join(wrong, next).title == "Next")
+    // From then on, true time decides.
+    let one = edited(next, "One", at: now.adding(seconds: 60), laptop)
+    let two = edited(next, "Two", at: now.adding(seconds: 120), server)
+    #expect(Alarm.join(one, two).title == "Two")
+    #expect(two.mergeState.stamps[.title]?.time == now.adding(seconds: 120))
+  }
+
+  @Test("A snooze whose end a clock ahead has set does not silence the occurrence until then")
+  func snoozed() throws {
+    let due = instant("2026-11-22T09:00:00Z")
+    let today = civil("2026-11-22T09:00")
+    var alarm = try daily()
+    let wrong = due.adding(seconds: 3 * 3600)
+    alarm.progress.occurrences[today] = OccurrenceRecord(
+      .snoozed, since: wrong, until: wrong.adding(seconds: 540))
+    let at = due.adding(seconds: 300)
+    let evaluation = view(alarm, at: at).evaluate(
+      at: at, settings: settings, ledger: DeliveryLedger())
+    #expect(evaluation.firings.map(\.occurrence) == [today])
   }
 }

@@ -272,7 +272,7 @@ import Testing
   func futureCompletion() throws {
     let now = instant("2026-11-12T08:00:00Z")
     var alarm = try answered(try filter(), .done(), at: "2026-11-10T09:10")
-    alarm.progress.occurrences[civil("2026-11-10T09:00")]?.completed = date("9999-12-31")
+    alarm.progress.occurrences[civil("2026-11-10T09:00")]?.answerCompleted = date("9999-12-31")
     alarm.progress.completed = date("9999-12-30")
     let next = try #require(Timeline(alarm, zone: .utc, at: now).next(after: now))
     #expect(next.civil == civil("2026-11-22T09:00"))

@@ -1,6 +1,7 @@
-import BelfryCore
 import TestSupport
 import Testing
+
+@testable import BelfryCore
 
 /// The laws of the merge, tested with random versions of one record from several devices.
 @Suite struct JoinLaws {
@@ -17,7 +18,31 @@ import Testing
       generation: random.one(in: 4) ? 1 : 0)
   }
 
+  private func outcome(
+    _ state: OccurrenceRecord.State, _ random: inout SeededGenerator
+  ) -> AutomaticOutcome {
+    let fields = AutomaticOutcome.Basis.fields(of: state).sorted().filter { _ in random.one(in: 2) }
+    let settings = AutomaticOutcome.Basis.settings(of: state).sorted { $0.rawValue < $1.rawValue }
+    return AutomaticOutcome(
+      since: random.one(in: 4) ? nil : moment(&random),
+      basis: random.one(in: 4)
+        ? nil
+        : AutomaticOutcome.Basis(
+          fields: Dictionary(uniqueKeysWithValues: fields.map { ($0, stamp(&random)) }),
+          settings: Dictionary(uniqueKeysWithValues: settings.map { ($0, stamp(&random)) })),
+      until: random.one(in: 2) ? nil : moment(&random),
+      completed: random.one(in: 2) ? nil : date("2026-11-23").adding(days: random.int(0...2)))
+  }
+
   private func occurrence(_ random: inout SeededGenerator) -> OccurrenceRecord {
+    var record = answeredOccurrence(&random)
+    for state in [OccurrenceRecord.State.missed, .skipped, .done] where random.one(in: 3) {
+      record.automatic[state] = outcome(state, &random)
+    }
+    return record
+  }
+
+  private func answeredOccurrence(_ random: inout SeededGenerator) -> OccurrenceRecord {
     OccurrenceRecord(
       random.pick(OccurrenceRecord.State.allCases), revision: random.int(0...1),
       since: random.one(in: 4) ? nil : moment(&random),
@@ -412,7 +437,7 @@ import Testing
     #expect(next < later && later < latest)
     #expect(latest.generation == next.generation)
     // A stamp that is slightly ahead is continued instead.
-    let ahead = Stamp(time: here.adding(seconds: 3600), device: server)
+    let ahead = Stamp(time: here.adding(seconds: 100), device: server)
     let after = Stamp.next(after: ahead, now: here, device: laptop)
     #expect(after > ahead && after.generation == 0 && after.time == ahead.time)
     #expect(Stamp("\(ahead)-0") == nil && Stamp("\(ahead)-x") == nil)

@@ -17,6 +17,10 @@ import Testing
     var settings = Settings(tier: .plus)
     settings.followUps = try #require(FollowUpPlan([600, 1200]))
     var devices = [Device](repeating: Device(alarm: try rent()), count: 3)
+    let names = [laptop, server, Identifier("phoneaaaaaaaaaaaaaaaaaaaaa")!]
+    func timeline(_ alarm: Alarm, on index: Int) -> Timeline {
+      Timeline(alarm, zone: .utc, device: names[index])
+    }
     var log: [LogEntry] = []
     func note(_ transition: Transition, at now: Instant) -> [LogEntry] {
       let entries = transition.events.enumerated().map { offset, event in
@@ -37,7 +41,7 @@ import Testing
       now = now.adding(seconds: Int64(random.int(60...40_000)))
       let index = random.int(0...2)
       var device = devices[index]
-      let evaluation = timeline(device.alarm).evaluate(
+      let evaluation = timeline(device.alarm, on: index).evaluate(
         at: now, settings: settings, ledger: device.ledger)
       device.alarm = evaluation.transition.alarm
       _ = note(evaluation.transition, at: now)
@@ -47,7 +51,7 @@ import Testing
           at: now)
       }
       for followUp in evaluation.followUps {
-        if let reminded = timeline(device.alarm).reminded(followUp) {
+        if let reminded = timeline(device.alarm, on: index).reminded(followUp) {
           device.alarm = reminded.alarm
         }
       }
@@ -56,7 +60,7 @@ import Testing
         .unskip(),
       ])
       let before = device.alarm
-      if let transition = try? timeline(device.alarm).answer(
+      if let transition = try? timeline(device.alarm, on: index).answer(
         answer, at: now, settings: settings, ledger: device.ledger)
       {
         for event in transition.events where !event.auto {
@@ -67,8 +71,8 @@ import Testing
         device.undoable.append((before, device.alarm, now, note(transition, at: now)))
       }
       if random.one(in: 6), let last = device.undoable.popLast(),
-        let restored = try? timeline(device.alarm).undoing(
-          last.after, before: last.before, acted: last.acted, at: now, device: laptop)
+        let restored = try? timeline(device.alarm, on: index).undoing(
+          last.after, before: last.before, acted: last.acted, at: now, device: names[index])
       {
         device.alarm = restored
         let events = last.entries.map { Event(undoing: $0, in: restored) }
@@ -79,7 +83,7 @@ import Testing
         let before = device.alarm
         device.alarm.tags.formSymmetricDifference([tag])
         device.alarm = device.alarm.stamped(
-          against: before, at: now, device: [laptop, server, TestIdentifier.make()][index])
+          against: before, at: now, device: names[index])
         let stamp = try #require(device.alarm.mergeState.tagStamps[tag])
         if tagEdits[tag].map({ stamp > $0.stamp }) ?? true {
           tagEdits[tag] = (stamp, device.alarm.tags.contains(tag))
@@ -102,14 +106,21 @@ import Testing
     }
     // The logs of all devices agree with the joined record.
     let story = Statistics(log)
-    for (civil, record) in joined.progress.occurrences {
+    let unskipped = Set(log.filter { $0.action == .unskipped }.compactMap(\.occurrence))
+    for (civil, record) in joined.progress.occurrences
+    where joined.progress.floor.map({ civil > $0 }) ?? true {
+      let known = timeline(joined, on: 0).record(of: civil)
       let expected: Statistics.Outcome? =
-        switch timeline(joined).record(of: civil)?.state {
-        case .done: record.auto ? .autoCompleted : .done
+        switch known?.state {
+        case .done: known?.auto == true ? .autoCompleted : .done
         case .skipped: .skipped
         case .missed: .missed
         case .open, .snoozed, .pending, nil: nil
         }
+      // The log does not tell which skips an unskip knew of. The record does.
+      if unskipped.contains(civil), [expected, story.outcomes[civil]].contains(.skipped) {
+        continue
+      }
       #expect(story.outcomes[civil] == expected, "seed \(seed): \(civil) \(record)")
     }
     // A reopened occurrence can end differently.
@@ -128,7 +139,7 @@ import Testing
     }
     // No device rings again for a settled occurrence, whichever device settled it.
     for device in devices {
-      let evaluation = timeline(joined).evaluate(
+      let evaluation = timeline(joined, on: 0).evaluate(
         at: now, settings: settings, ledger: device.ledger)
       for firing in evaluation.firings {
         #expect(!confirmed.contains(firing.occurrence), "seed \(seed)")

@@ -135,7 +135,7 @@ import Testing
     #expect(log.out.split(separator: "\n").first?.lowercased().contains("skipped") == true)
   }
 
-  @Test func undoRevertsSkipThatConflictsWithSnooze() async throws {
+  @Test func undoneSkipLeavesTheSnoozeOfAnotherDevice() async throws {
     let (sandbox, server) = try await twoDevices()
     for store in [sandbox.store, server] {
       _ = try await sandbox.belfry("tick", now: "2026-11-23T09:00:10Z", store: store)
@@ -146,7 +146,7 @@ import Testing
     let undo = try await sandbox.belfry("undo", now: "2026-11-23T09:04:00Z")
     #expect(undo.status == 0, "\(undo.err)")
     let list = try await sandbox.belfry("list", now: "2026-11-23T09:05:00Z")
-    #expect(list.out.contains("due  Rent"), "\(list.out)")
+    #expect(list.out.contains("snoozed  Rent"), "\(list.out)")
   }
 
   @Test func discardedDeletionIsRestored() async throws {

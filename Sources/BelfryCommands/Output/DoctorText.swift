@@ -226,7 +226,7 @@ enum DoctorText {
     case .settledAhead(let title):
       return problem(
         "clock",
-        "\(title): future occurrences are recorded as ended, by a clock that was ahead.",
+        "\(title): a clock that was ahead armed it too late, or recorded future occurrences as ended.",
         "Re-arm it: belfry doctor --repair")
     case .futureStamp(let title, let stamp):
       return problem(

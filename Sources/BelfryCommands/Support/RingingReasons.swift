@@ -67,8 +67,9 @@ struct RingingReasons {
     (self.civil, self.alarm, self.store, self.known) = (civil, alarm, store, known)
     timeline = store.timeline(alarm)
     isAhead = timeline.zone.instant(of: civil) > store.context.now
-    let record = alarm.progress.occurrences[civil]
-    if record == nil, !timeline.scheduled.contains(civil) {
+    let record = timeline.record(of: civil)
+    if record == nil, alarm.progress.occurrences[civil] == nil, !timeline.scheduled.contains(civil)
+    {
       explainAbsence()
     } else if isAhead {
       explainFuture(record)
@@ -198,6 +199,7 @@ struct RingingReasons {
     verdict = past(record, status, hasRungHere: hasRungHere)
     let text = LogText(names: known.names, times: times)
     for entry in events.reversed() { add(.event, text.event(entry)) }
+    addUnfoundedOutcomes()
     if events.isEmpty, at < alarm.progress.armed, record == nil {
       add(
         .beforeCreation,
@@ -214,6 +216,19 @@ struct RingingReasons {
         "belfry tier plus")
     }
     if !hasRungHere { addFailure(firing, isOpen: status.current == civil) }
+  }
+
+  /// Adds the decisions of a clock that do not count, because that device did not know of an edit.
+  private mutating func addUnfoundedOutcomes() {
+    guard let recorded = alarm.progress.occurrences[civil] else { return }
+    for (state, outcome) in recorded.automatic.sorted(by: { $0.key < $1.key }) {
+      let edits = timeline.unseenEdits(state, outcome)
+      if edits.isEmpty { continue }
+      add(
+        .event,
+        "Automatically \(state.rawValue) does not count: that device did not know of an edit (\(edits.joined(separator: ", ")))."
+      )
+    }
   }
 
   /// Returns what happened to an occurrence.

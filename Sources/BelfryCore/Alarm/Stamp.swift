@@ -4,9 +4,9 @@
 /// later than every stamp that it has seen in the record, whatever its wall clock shows (Kulkarni et al., "Logical
 /// Physical Clocks", 2014).
 ///
-/// The generation extends that algorithm. A device with a wrong clock can create a stamp that lies far in the future.
-/// The next edit does not continue from that time: it starts a new generation with the time of its own device. It
-/// overrides the wrong stamp, and later edits are again ordered by true time.
+/// The generation extends that algorithm. A device with a wrong clock can create a stamp that lies in the future. The next
+/// edit on a device with another clock does not continue from that time: it starts a new generation with the time of its
+/// own device. It overrides the wrong stamp, and later edits are again ordered by true time.
 public struct Stamp: Hashable, Comparable, Sendable {
   /// The time of the edit, or a later time that the device had seen.
   public let time: Instant
@@ -14,7 +14,7 @@ public struct Stamp: Hashable, Comparable, Sendable {
   public let counter: Int
   /// The device that made the edit.
   public let device: Identifier
-  /// The number of edits that had to override a stamp from the far future. A later generation is later, whatever its
+  /// The number of edits that had to override a stamp from the future. A later generation is later, whatever its
   /// time.
   public let generation: Int
 
@@ -61,9 +61,9 @@ public struct Stamp: Hashable, Comparable, Sendable {
 }
 
 extension Instant {
-  /// The time in seconds by which another device's clock may be ahead. A time that is further ahead is implausible: one
-  /// day.
-  public static let tolerance: Int64 = 86_400
+  /// The time in seconds by which another device's clock may be ahead: two minutes. A time that is further ahead is
+  /// implausible, and nothing believes it until it has come.
+  public static let tolerance: Int64 = 120
 
   /// Returns true if the time lies so far ahead of `now` that the clock that recorded it must have been wrong.
   ///

@@ -302,7 +302,9 @@ extension Timeline {
     // A snooze from a device where the occurrence was due earlier does not make it ring early here.
     let hasRung = hasRung(current.civil, ledger)
     let until = known?.snooze.until.map { hasRung ? $0 : max($0, current.at) }
-    let due = until ?? reopeningTime(of: current, at: now) ?? current.at
+    let due =
+      until ?? reopeningTime(of: current, at: now)
+      ?? unfoundedMiss(of: current, at: now, ledger: ledger) ?? current.at
     let ringing = Ringing(
       due: due, ledger.entry(.occurrence(id(of: current.civil), .firing), due: due), alarm: alarm,
       ringsHere: ringsHere, now: now, settings: settings)
@@ -312,8 +314,8 @@ extension Timeline {
 
   /// Returns the time at which an occurrence that had rung was reopened, so that it rings again; nil if it was not.
   func reopeningTime(of current: Occurrence, at now: Instant = .distantFuture) -> Instant? {
-    guard let record = alarm.progress.occurrences[current.civil], record.state == .open,
-      record.revision > 0, let since = record.since, since > current.at, since <= now
+    guard let record = alarm.progress.occurrences[current.civil], record.answer == .open,
+      record.revision > 0, let since = record.answered, since > current.at, since <= now
     else { return nil }
     return since
   }

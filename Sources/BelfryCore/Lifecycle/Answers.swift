@@ -197,45 +197,47 @@ extension Timeline {
     let action: LogEntry.Action
     var payload: LogPayload?
     var effective: Instant?
-    countRingingFollowUp(of: civil, in: &record, at: now, settings: settings)
+    let earlier = self.record(of: civil)
+    if let earlier {
+      countRingingFollowUp(of: civil, earlier, in: &record, at: now, settings: settings)
+    }
     switch answer {
     case .snooze(let seconds):
       let until = now.adding(seconds: seconds)
       snooze(&record, until: until, at: now)
       action = .snoozed
       payload = .snooze(until: until)
-    case .stop where record.state == .pending:
+    case .stop where earlier?.state == .pending:
       // The follow-up of a strict alarm rings. The occurrence stays pending, and the next follow-up asks again.
       action = .stopped
     case .stop where settings.tier.confirmsCompletion:
-      record.move(to: .pending, at: now)
+      record.move(to: .pending, at: now, on: device)
       if alarm.cascade != nil { record.by = deviceContext?.device }
       action = .stopped
     case .stop:
-      record.move(to: .done, at: now)
-      record.completed = completion(of: answer, to: civil, at: now)
+      record.move(to: .done, at: now, on: device)
+      record.answerCompleted = completion(of: answer, to: civil, at: now)
       action = .done
     case .done(let moment, _):
-      record.move(to: .done, at: moment ?? now)
-      record.completed = completion(of: answer, to: civil, at: now)
+      record.move(to: .done, at: moment ?? now, on: device)
+      record.answerCompleted = completion(of: answer, to: civil, at: now)
       action = .done
       effective = moment
     case .skip:
-      record.move(to: .skipped, at: now)
-      record.completed = completion(of: answer, to: civil, at: now)
+      record.move(to: .skipped, at: now, on: device)
+      record.answerCompleted = completion(of: answer, to: civil, at: now)
       // A skip ahead of time applies only under the present schedule.
       if occurrence(civil).at > now { record.schedule = alarm.mergeState.stamps[.schedule] }
       action = .skipped
     case .unskip:
-      record.move(to: .open, at: now)
+      record.move(to: .open, at: now, on: device)
       action = .unskipped
     case .dismiss:
       // The next tick would have recorded the miss.
-      if record.state != .missed {
+      if earlier?.state != .missed {
         transition.events.append(Event(.missed, civil, revision: record.revision))
       }
-      record.move(to: .missed, at: record.since ?? now, byPerson: false)
-      record.dismissed = true
+      record.move(to: .missed, at: earlier?.since ?? now, on: device)
       action = .dismissed
     }
     transition.alarm.progress.occurrences[civil] = record
@@ -245,17 +247,18 @@ extension Timeline {
 
   /// Counts the ringing follow-up of a strict alarm as sent, because an answer ends its ringing.
   private func countRingingFollowUp(
-    of civil: CivilDateTime, in record: inout OccurrenceRecord, at now: Instant, settings: Settings
+    of civil: CivilDateTime, _ earlier: OccurrenceRecord, in record: inout OccurrenceRecord,
+    at now: Instant, settings: Settings
   ) {
-    if record.state == .pending, alarm.delivery.strict,
-      let overdue = followUps(of: civil, record, at: now, settings: settings).overdue
+    if earlier.state == .pending, alarm.delivery.strict,
+      let overdue = followUps(of: civil, earlier, at: now, settings: settings).overdue
     {
       record.followUps = overdue.number
     }
   }
 
   private func snooze(_ record: inout OccurrenceRecord, until: Instant, at now: Instant) {
-    record.move(to: .snoozed, at: now)
+    record.move(to: .snoozed, at: now, on: device)
     record.snooze.until = until
     record.snooze.count += 1
     if alarm.cascade != nil {

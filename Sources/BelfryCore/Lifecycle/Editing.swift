@@ -67,7 +67,7 @@ extension Alarm {
     let stamp = Stamp.next(
       after: [latestStamp, earlier?.latestStamp, latest].compactMap { $0 }.max(), now: now,
       device: device)
-    for field in edited { alarm.mergeState.stamps[field] = stamp }
+    alarm.adopt(stamp, for: edited, earlier: earlier?.mergeState.stamps ?? mergeState.stamps)
     for tag in tagsEditedByHand(since: earlier) { alarm.mergeState.tagStamps[tag] = stamp }
     if edited.contains(.cascade) {
       // A due occurrence follows the cascade as it was before the edit.
@@ -93,7 +93,8 @@ extension Alarm {
     for field in Field.allCases where !hasSame(field, as: base) {
       let (stamp, earlier) = (mergeState.stamps[field], base.mergeState.stamps[field])
       guard stamp == nil || stamp == earlier else { continue }
-      result.mergeState.stamps[field] = Stamp.first(after: earlier, of: id)
+      result.adopt(
+        Stamp.first(after: earlier, of: id), for: [field], earlier: result.mergeState.stamps)
     }
     for tag in tagsEditedByHand(since: base) {
       result.mergeState.tagStamps[tag] = Stamp.first(after: base.mergeState.tagStamps[tag], of: id)
@@ -116,7 +117,7 @@ extension Alarm {
     for field in fields { edited.take(field, from: other) }
     var result = edited.stamped(against: self, at: now, device: device)
     let stamp = Stamp.next(after: latestStamp, now: now, device: device)
-    for field in fields { result.mergeState.stamps[field] = stamp }
+    result.adopt(stamp, for: fields, earlier: result.mergeState.stamps)
     return result
   }
 

@@ -175,7 +175,7 @@ extension Timeline {
     wakes: inout [Instant]
   ) {
     for civil in occurrences(in: .pending) {
-      guard var record = record(of: civil) else { continue }
+      guard let record = record(of: civil) else { continue }
       let outlook = followUps(
         of: civil, record, at: now, settings: settings,
         ledger: alarm.delivery.strict ? nil : ledger)
@@ -205,8 +205,7 @@ extension Timeline {
       case .snoozed(let until), .undelivered(let until), .waiting(let until):
         wakes.append(until)
       case .missed:
-        record.followUps = followUp.number
-        result.transition.alarm.progress.occurrences[civil] = record
+        result.transition.alarm.progress.occurrences[civil]?.followUps = followUp.number
         result.transition.events.append(
           Event(
             .reminded, civil,

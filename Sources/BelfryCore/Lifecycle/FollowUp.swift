@@ -154,12 +154,11 @@ extension Timeline {
   /// already recorded the follow-up.
   public func reminded(_ followUp: FollowUp) -> Transition? {
     let civil = followUp.occurrence
-    guard alarm.enabled, !alarm.isDeleted, var record = record(of: civil),
+    guard alarm.enabled, !alarm.isDeleted, let record = record(of: civil),
       record.state == .pending, record.followUps < followUp.number
     else { return nil }
-    record.followUps = followUp.number
     var alarm = self.alarm
-    alarm.progress.occurrences[civil] = record
+    alarm.progress.occurrences[civil]?.followUps = followUp.number
     return Transition(
       alarm: alarm,
       events: [

@@ -50,14 +50,18 @@ public struct Transition: Hashable, Sendable {
 }
 
 extension Timeline {
-  /// Returns the record of an occurrence for modification.
+  /// Returns the record of an occurrence for a person's answer.
   ///
-  /// A record that no longer counts (cleared, or skipped under another schedule) is returned as reopened, so that no
-  /// merge restores it over the new state.
+  /// An answer that no longer counts (cleared, or skipped under another schedule) is returned as reopened, so that no
+  /// merge restores it over the new answer.
   func writableRecord(of civil: CivilDateTime) -> OccurrenceRecord {
-    if let counting = record(of: civil) { return counting }
-    guard let stale = alarm.progress.occurrences[civil] else { return OccurrenceRecord(.open) }
-    return stale.state == .open ? stale : OccurrenceRecord(.open, revision: stale.revision + 1)
+    guard let known = alarm.progress.occurrences[civil] else { return OccurrenceRecord(.open) }
+    if known.answer == .open || record(of: civil)?.answer == known.answer { return known }
+    var reopened = known.unanswered
+    reopened.revision += 1
+    reopened.automatic = [:]
+    reopened.exhausted = false
+    return reopened
   }
 
   /// True if a pending occurrence stays pending when the next one fires.
@@ -82,7 +86,7 @@ extension Timeline {
     if keepsPending { return }
     for civil in older(occurrences(in: .pending))
     where surplus.first.map({ civil > $0 }) ?? true {
-      settle(civil, as: .done, auto: true, now: now, in: &transition)
+      settle(civil, as: .done, now: now, in: &transition)
     }
   }
 
@@ -111,7 +115,7 @@ extension Timeline {
       switch view.record(of: civil)?.state {
       case .pending:
         let isDone = !keepsPending
-        settle(civil, as: isDone ? .done : .missed, auto: isDone, now: now, in: &transition)
+        settle(civil, as: isDone ? .done : .missed, now: now, in: &transition)
       case nil where !reopened.contains(civil): break
       case .snoozed, nil: settle(civil, as: .missed, now: now, in: &transition)
       case .open, .missed, .skipped, .done: break
@@ -145,29 +149,31 @@ extension Timeline {
       transition.alarm.raiseFloor(to: newest, zone)
     }
     for civil in occurrences.prefix(Timeline.maxOccurrences).reversed() {
-      var record = writableRecord(of: civil)
-      record.move(to: .skipped, at: now, byPerson: false)
-      record.auto = true
-      transition.alarm.progress.occurrences[civil] = record
-      transition.events.append(
-        Event(
-          .skipped, civil, auto: true, payload: .skippedByPause(nil), revision: record.revision))
+      settle(civil, as: .skipped, now: now, payload: .skippedByPause(nil), in: &transition)
     }
   }
 
-  /// Settles an occurrence without a user's action.
+  /// Settles an occurrence without a user's action: as missed, skipped or done.
+  ///
+  /// It never raises the revision, because the clock must not override a user's answer from another device.
+  ///
+  /// - Parameter completed: the date from which the next period counts, of a schedule that follows completions.
   func settle(
-    _ civil: CivilDateTime, as state: OccurrenceRecord.State, auto: Bool = false, now: Instant,
-    payload: LogPayload? = nil, in transition: inout Transition
+    _ civil: CivilDateTime, as state: OccurrenceRecord.State, now: Instant,
+    payload: LogPayload? = nil, completed: CivilDate? = nil, in transition: inout Transition
   ) {
-    var record = writableRecord(of: civil)
-    record.move(to: state, at: now, byPerson: false)
-    record.auto = auto
+    var record = transition.alarm.progress.occurrences[civil] ?? OccurrenceRecord(.open)
+    record.automatic[state] = outcome(state, at: now, of: record, completed: completed)
     transition.alarm.progress.occurrences[civil] = record
+    let action: LogEntry.Action =
+      switch state {
+      case .done: .done
+      case .skipped: .skipped
+      case .open, .missed, .snoozed, .pending: .missed
+      }
     transition.events.append(
       Event(
-        state == .done ? .done : .missed, civil, auto: auto, payload: payload,
-        revision: record.revision))
+        action, civil, auto: action != .missed, payload: payload, revision: record.revision))
   }
 
   /// Returns the alarm with every pending occurrence completed, for the free tier, which has no pending state.
@@ -175,10 +181,11 @@ extension Timeline {
     var transition = Transition(alarm: alarm, events: [])
     for civil in occurrences(in: .pending) {
       let stopped = record(of: civil)?.since ?? now
-      settle(civil, as: .done, auto: true, now: now, in: &transition)
       // A stop on the free tier is a completion.
-      transition.alarm.progress.occurrences[civil]?.completed = completion(
-        of: .done(at: stopped), to: civil, at: now)
+      settle(
+        civil, as: .done, now: now,
+        completed: completion(of: .done(at: stopped), to: civil, at: now),
+        in: &transition)
     }
     return transition
   }

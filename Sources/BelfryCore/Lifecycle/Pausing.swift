@@ -26,7 +26,9 @@ extension Timeline {
   /// Returns true if the pause skips an open occurrence. It does not skip one that a user has reopened.
   func isPaused(_ civil: CivilDateTime) -> Bool {
     guard alarm.pause?.covers(civil) == true else { return false }
-    return alarm.progress.occurrences[civil].map { isPremature($0, civil) } ?? true
+    guard let record = alarm.progress.occurrences[civil] else { return true }
+    // The clock's own decisions do not count as an answer.
+    return record.answersOnly.isEmpty && !record.exhausted && self.record(of: civil) == nil
   }
 
   /// Returns the time at which the pause ends or skips its next occurrence, whichever is earlier; nil if there is no
@@ -54,7 +56,7 @@ extension Timeline {
     if ringing == nil { pause = pause.map { afterOpenOccurrence($0, at: now) } }
     if let pause, pause.covers(zone.civil(at: now)), let ringing {
       var record = writableRecord(of: ringing)
-      record.move(to: .skipped, at: now)
+      record.move(to: .skipped, at: now, on: device)
       transition.alarm.progress.occurrences[ringing] = record
       transition.events.append(
         Event(.skipped, ringing, payload: .skippedByPause(nil), revision: record.revision))

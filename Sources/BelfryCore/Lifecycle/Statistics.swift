@@ -28,7 +28,8 @@ public struct Statistics: Hashable, Sendable {
   /// Computes the statistics from the log.
   ///
   /// Each occurrence counts once, even if several devices logged it. As in records, the entries with the highest
-  /// revision count, and among them the highest outcome. An occurrence that was missed or completed automatically ends
+  /// revision count, and among them the highest outcome. An undo takes back a single answer. Other answers of
+  /// users count, too, unless they were reopened otherwise. An occurrence that was missed or completed automatically ends
   /// a streak. A skipped one neither ends nor extends it.
   ///
   /// - Parameters:
@@ -92,36 +93,86 @@ extension Statistics {
   }
 }
 
-/// The entries of one occurrence with the highest revision so far.
+/// The entries of one occurrence.
 private struct OccurrenceTally {
+  /// An answer of a user that settles the occurrence.
+  private struct Answer {
+    let entry: Identifier
+    let revision: Int
+    let outcome: Statistics.Outcome
+    let time: Instant
+  }
+
+  /// The highest revision so far. The following properties are about its entries.
   private var revision = Int.min
   private var isStopped = false
   private var isMissed = false
-  /// The highest outcome, apart from a miss.
+  private var isPaused = false
+  /// The highest outcome, apart from a miss and from a skip in a pause.
   private var settled: Statistics.Outcome?
-  /// The earliest time at which the occurrence was done.
-  private(set) var doneAt: Instant?
+  private var earliestDone: Instant?
+  /// The answers of all revisions.
+  private var answers: [Answer] = []
+  /// The entries that were undone.
+  private var undone: Set<Identifier> = []
+  /// The revisions that an undo has raised. It takes back the entry that it names, and no other one.
+  private var undoRevisions: Set<Int> = []
 
   /// The outcome of the occurrence; nil if it has none.
   ///
-  /// A stop on one device makes the occurrence pending on all devices, including those that logged a miss.
-  var outcome: Statistics.Outcome? { settled ?? (isMissed && !isStopped ? .missed : nil) }
+  /// A stop on one device makes the occurrence pending on all devices, including those that logged a miss. A skip in a
+  /// pause counts only if no device rang.
+  var outcome: Statistics.Outcome? {
+    if let settled = (remaining.map(\.outcome) + [settled].compactMap { $0 }).max() {
+      return settled
+    }
+    if isStopped { return nil }
+    return isMissed ? .missed : isPaused ? .skipped : nil
+  }
+
+  /// The earliest time at which the occurrence was done.
+  var doneAt: Instant? {
+    let times = remaining.filter { $0.outcome == .done }.map(\.time)
+    return (times + [earliestDone].compactMap { $0 }).min()
+  }
+
+  /// The answers of lower revisions that no undo has taken back.
+  private var remaining: [Answer] {
+    if revision <= 0 { return [] }
+    return answers.filter { answer in
+      guard answer.revision < revision, !undone.contains(answer.entry) else { return false }
+      // Only an undo reopens what is done. Any other reopening did not know of it.
+      return answer.outcome == .done
+        || (answer.revision + 1...revision).allSatisfy { undoRevisions.contains($0) }
+    }
+  }
 
   mutating func add(_ entry: LogEntry) {
+    let outcome = Statistics.Outcome(entry)
+    if entry.action == .undone {
+      if let undoes = entry.undoes { undone.insert(undoes) }
+      undoRevisions.insert(entry.revision)
+    } else if let outcome, !entry.auto {
+      answers.append(
+        Answer(
+          entry: entry.id, revision: entry.revision, outcome: outcome,
+          time: entry.effective ?? entry.at))
+    }
     if entry.revision < revision { return }
     if entry.revision > revision {
-      self = OccurrenceTally()
       revision = entry.revision
+      (isStopped, isMissed, isPaused, settled, earliestDone) = (false, false, false, nil, nil)
     }
     switch entry.action {
     case .stopped: isStopped = true
     case .missed: isMissed = true
+    case .skipped where entry.auto: isPaused = true
     default:
-      guard let outcome = Statistics.Outcome(entry) else { return }
+      guard let outcome else { return }
       settled = settled.map { max($0, outcome) } ?? outcome
       if outcome == .done {
         let time = entry.effective ?? entry.at
-        doneAt = min(doneAt ?? time, time)
+        earliestDone = min(earliestDone ?? time, time)
       }
     }
   }

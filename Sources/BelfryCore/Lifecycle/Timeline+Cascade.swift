@@ -112,7 +112,7 @@ extension Timeline {
     else { return nil }
     // Devices record this one after the other, so that a device that syncs in time does not repeat it.
     let exhausted = end.adding(seconds: Int64(step) * Timeline.exhaustedStagger)
-    var record = writableRecord(of: current.civil)
+    var record = alarm.progress.occurrences[current.civil] ?? OccurrenceRecord(.open)
     if record.exhausted { return nil }
     if exhausted > now { return exhausted }
     let count = alarm.cascadePlan(at: cascadeRun.due)?.targets.count ?? 0
@@ -162,7 +162,7 @@ extension Timeline {
 
 extension CascadeRun {
   /// The difference between two devices' clocks that is tolerated, in seconds.
-  public static let skew: Int64 = 120
+  public static let skew: Int64 = Instant.tolerance
   /// The age in seconds at which a fetch is too old to show the other devices' answers.
   public static let freshness: Int64 = 30
 }

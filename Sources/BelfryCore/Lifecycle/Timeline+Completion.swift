@@ -37,9 +37,10 @@ extension Timeline {
   }
 
   /// Returns true if a completion ahead of time no longer settles its occurrence, because its period has ended before.
-  func isDueAgain(_ record: OccurrenceRecord, _ civil: CivilDateTime) -> Bool {
-    guard case .afterDone(let period, _) = alarm.schedule.recurrence,
-      let completed = record.completed
+  ///
+  /// - Parameter completed: the date of the completion; nil if there is none.
+  func isDueAgain(_ completed: CivilDate?, _ civil: CivilDateTime) -> Bool {
+    guard case .afterDone(let period, _) = alarm.schedule.recurrence, let completed
     else { return false }
     return completed.adding(period) <= civil.date
   }

@@ -35,15 +35,14 @@ extension Timeline {
 
   /// Returns true if the clock settled an occurrence that is not due here yet, on a device in a zone further ahead or
   /// with a clock that was ahead.
-  func isPremature(_ record: OccurrenceRecord, _ civil: CivilDateTime) -> Bool {
-    guard record.isSettledByClock, let since = record.since else { return false }
-    return since < occurrence(civil).at || clock.map { isSettledInFuture(record, at: $0) } ?? false
-  }
-
-  /// Returns true if the clock settled an occurrence at a future time.
-  func isSettledInFuture(_ record: OccurrenceRecord, at now: Instant) -> Bool {
-    guard record.isSettledByClock, let since = record.since else { return false }
-    return since > now.adding(seconds: CascadeRun.skew)
+  ///
+  /// An automatic completion is not premature in another zone, because a user stopped the occurrence before.
+  func isPremature(
+    _ outcome: AutomaticOutcome, _ state: OccurrenceRecord.State, _ civil: CivilDateTime
+  ) -> Bool {
+    guard let since = outcome.since else { return false }
+    return state != .done && since < occurrence(civil).at
+      || clock.map { since.isImplausible(at: $0) } ?? false
   }
 
   /// Returns the occurrence before which the clock may settle open ones: the latest that is due in every zone; nil if

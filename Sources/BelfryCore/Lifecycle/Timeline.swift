@@ -25,25 +25,33 @@ public struct Timeline: Sendable {
   public var ringsHere: Bool { role != nil }
   /// The zone of this device's wall clock, for quiet hours; nil if there are none.
   let local: TimeZoneRules?
+  /// The stamps of the settings, which decide whether automatic outcomes count; nil if they are unknown.
+  let settingsStamps: [Setting: Stamp]?
+  /// This device, which gives answers their identity; nil for answers without one.
+  let device: Identifier?
 
   /// Creates a timeline that takes every recorded time as plausible.
   public init(
     _ alarm: Alarm, zone: TimeZoneRules, calendar: WorkCalendar = .standard,
     deviceContext: DeviceContext? = nil, otherZones: [TimeZoneRules] = [],
-    local: TimeZoneRules? = nil
+    local: TimeZoneRules? = nil, settingsStamps: [Setting: Stamp]? = nil,
+    device: Identifier? = nil
   ) {
     self.init(
       alarm, zone: zone, calendar: calendar, deviceContext: deviceContext, otherZones: otherZones,
-      local: local, clock: nil, isCorrected: false)
+      local: local, settingsStamps: settingsStamps, device: device, clock: nil, isCorrected: false)
   }
 
   private init(
     _ alarm: Alarm, zone: TimeZoneRules, calendar: WorkCalendar, deviceContext: DeviceContext?,
-    otherZones: [TimeZoneRules], local: TimeZoneRules?, clock: Instant?, isCorrected: Bool
+    otherZones: [TimeZoneRules], local: TimeZoneRules?, settingsStamps: [Setting: Stamp]?,
+    device: Identifier?, clock: Instant?, isCorrected: Bool
   ) {
     self.alarm = alarm
     self.zone = zone
     self.calendar = calendar
+    self.settingsStamps = settingsStamps
+    self.device = device
     completedUpTo = alarm.schedule.followsCompletion ? alarm.completed(in: zone) : nil
     scheduled = Occurrences(alarm.schedule, in: calendar, completed: completedUpTo)
     self.local = local
@@ -64,14 +72,15 @@ public struct Timeline: Sendable {
   public init(
     _ alarm: Alarm, zone: TimeZoneRules, calendar: WorkCalendar = .standard, at now: Instant,
     deviceContext: DeviceContext? = nil, otherZones: [TimeZoneRules] = [],
-    local: TimeZoneRules? = nil
+    local: TimeZoneRules? = nil, settingsStamps: [Setting: Stamp]? = nil,
+    device: Identifier? = nil
   ) {
     var alarm = alarm
     let corrected = alarm.progress.corrected(at: now, in: zone)
     if let corrected { alarm.progress = corrected }
     self.init(
       alarm, zone: zone, calendar: calendar, deviceContext: deviceContext, otherZones: otherZones,
-      local: local, clock: now,
+      local: local, settingsStamps: settingsStamps, device: device, clock: now,
       isCorrected: corrected.map { $0.generation <= Timeline.maxCorrections } ?? false)
   }
 
@@ -83,7 +92,8 @@ public struct Timeline: Sendable {
   func with(_ alarm: Alarm) -> Timeline {
     Timeline(
       alarm, zone: zone, calendar: calendar, deviceContext: deviceContext, otherZones: otherZones,
-      local: local, clock: clock, isCorrected: isCorrected)
+      local: local, settingsStamps: settingsStamps, device: device, clock: clock,
+      isCorrected: isCorrected)
   }
 
   /// A nominal firing with its instant.
@@ -163,16 +173,6 @@ public struct Timeline: Sendable {
     return record.state.isSettled || record.state == .pending
   }
 
-  /// Returns true if a record applies. An unanswered occurrence counts until a later completion. A skip ahead of time applies only under the schedule for which it was made,
-  /// unless its time had passed when the schedule changed.
-  private func applies(_ record: OccurrenceRecord, _ civil: CivilDateTime) -> Bool {
-    if isPremature(record, civil) { return false }
-    if record.state.isSettled ? isDueAgain(record, civil) : isCompleted(civil) { return false }
-    guard record.state == .skipped, let made = record.schedule else { return true }
-    return made == alarm.mergeState.stamps[.schedule]
-      || occurrence(civil).at <= alarm.progress.armed
-  }
-
   // MARK: Due occurrences
 
   /// Returns the occurrences that are due up to a moment, newest first: those above the floor, later than `armed` and
@@ -204,25 +204,6 @@ public struct Timeline: Sendable {
       })
   }
 
-  /// Returns the record of an occurrence; nil if the occurrence is open.
-  ///
-  /// A record that disabling cleared, and a skip under another schedule, do not count.
-  public func record(of civil: CivilDateTime) -> OccurrenceRecord? {
-    guard let record = alarm.progress.occurrences[civil], record.state != .open,
-      applies(record, civil)
-    else { return nil }
-    return isCleared(record) ? nil : record
-  }
-
-  private func isCleared(_ record: OccurrenceRecord) -> Bool {
-    guard record.state == .pending || record.state == .snoozed else { return false }
-    if !alarm.enabled { return true }
-    guard let cleared = alarm.progress.cleared, let since = record.revived ?? record.since else {
-      return false
-    }
-    return since <= cleared
-  }
-
   /// Returns the occurrences in a state, oldest first. Records that do not count are left out.
   public func occurrences(in state: OccurrenceRecord.State) -> [CivilDateTime] {
     alarm.progress.occurrences.keys.filter { record(of: $0)?.state == state }.sorted()
@@ -250,10 +231,9 @@ public struct Timeline: Sendable {
   /// Returns the due occurrences that a user reopened, even if they lie before `armed`.
   func reopened(at moment: Instant) -> [CivilDateTime] {
     alarm.progress.occurrences.filter { civil, record in
-      guard record.state == .open, record.revision > 0, let since = record.since else {
-        return false
-      }
-      if isCompleted(civil) { return false }
+      guard record.answer == .open, record.revision > 0, let since = record.answered,
+        self.record(of: civil) == nil, !isBelowFloor(civil), !isCompleted(civil)
+      else { return false }
       // Disabling ended it again.
       if let cleared = alarm.progress.cleared, since <= cleared { return false }
       return occurrence(civil).at <= min(since, moment)

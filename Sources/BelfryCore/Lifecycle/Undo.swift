@@ -22,8 +22,8 @@ extension Timeline {
   /// Returns the alarm with one earlier action undone, which led from `before` to `after`.
   ///
   /// 1. A field that the action edited gets its earlier value back, with a new stamp.
-  /// 2. An occurrence that the action answered gets its earlier state back, as an explicit reopening (a higher
-  ///    `revision`).
+  /// 2. The answer that the action gave to an occurrence is taken back. The occurrence gets its earlier state back, as an
+  ///    explicit reopening (a higher `revision`), unless another device answered it meanwhile: that answer then counts.
   /// 3. An occurrence that was ringing, snoozed or pending until the action deleted, disabled or rescheduled the alarm is
   ///    open again, and rings again.
   /// 4. A new alarm is deleted if it has not fired and was not answered. A deleted alarm is restored.
@@ -76,6 +76,7 @@ extension Timeline {
       }
       result.mergeState.stamps[field] = stamp
     }
+    result.keepOutcomes(earlier: alarm.mergeState.stamps, Set(stamped))
     try reopen(after, before, acted: acted, now: now, in: &result)
     let isRestored = after.isDeleted && !before.isDeleted
     if before.enabled,
@@ -99,28 +100,47 @@ extension Timeline {
     }
     for (civil, done) in after.progress.occurrences.sorted(by: { $0.key < $1.key }) {
       let earlier = before.progress.occurrences[civil]
-      if earlier == done { continue }
+      // What the clock decided at the same time stays.
+      if (earlier ?? OccurrenceRecord(.open)).answersOnly == done.answersOnly { continue }
       guard let current = alarm.progress.occurrences[civil] else { throw .tooLongAgo(civil) }
+      let state = record(of: civil)?.state ?? current.answer
       // Follow-ups that were sent since then are not another answer.
-      guard current.state == done.state,
+      guard current.answer == done.answer, state == done.answer,
+        done.stamp == nil || current.answers[done.stamp] != nil,
         // A snooze on another device that lost to this answer is not another answer either.
-        current.snooze.count == done.snooze.count || done.state != .snoozed,
-        current.dismissed == done.dismissed,
-        current.auto == done.auto
-      else { throw .changedSince(.occurrence(civil, current.state)) }
-      var restored = earlier ?? OccurrenceRecord(.open)
-      restored.revision = current.revision + 1
-      restored.followUps = max(restored.followUps, current.followUps)
-      restored.exhausted = false
-      if restored.state == .open { restored.since = now }
-      // An expired snooze rings now. The ledger may already have a delivery for its original end.
-      if restored.state == .snoozed { restored.snooze.end(at: now) }
-      // Without this, a record from before the last clearing would not count.
-      if let cleared = alarm.progress.cleared, let since = restored.since, since <= cleared {
-        restored.revived = max(now, Instant(milliseconds: cleared.milliseconds + 1))
-      }
-      result.progress.occurrences[civil] = restored
+        current.snooze.count == done.snooze.count || done.answer != .snoozed
+      else { throw .changedSince(.occurrence(civil, state)) }
+      result.progress.occurrences[civil] = withdrawing(
+        done.stamp, from: current, restoring: earlier ?? OccurrenceRecord(.open), at: now)
     }
+  }
+
+  /// Returns a record without one of its answers. If no other answer is left, it has an earlier state again.
+  private func withdrawing(
+    _ stamp: Stamp?, from current: OccurrenceRecord, restoring earlier: OccurrenceRecord,
+    at now: Instant
+  ) -> OccurrenceRecord {
+    var restored = current
+    restored.revision += 1
+    restored.exhausted = false
+    restored.automatic = [:]
+    let others = current.answers.filter { $0.key != nil && $0.key != stamp }
+    if stamp != nil, !others.isEmpty {
+      restored.answers = others
+      return restored
+    }
+    restored.automatic = earlier.automatic
+    restored.followUps = max(earlier.followUps, current.followUps)
+    restored.snooze.count = earlier.snooze.count
+    restored.replace(by: earlier.folded.given, at: now, on: device)
+    if restored.answer == .open { restored.answered = now }
+    // An expired snooze rings now. The ledger may already have a delivery for its original end.
+    if restored.answer == .snoozed { restored.snooze.end(at: now) }
+    // Without this, a record from before the last clearing would not count.
+    if let cleared = alarm.progress.cleared, let since = restored.answered, since <= cleared {
+      restored.revived = max(now, Instant(milliseconds: cleared.milliseconds + 1))
+    }
+    return restored
   }
 
   /// Applies rule 3 of `undoing`.
@@ -134,14 +154,17 @@ extension Timeline {
       record.revision = (alarm.progress.occurrences[civil]?.revision ?? record.revision) + 1
       let cleared = alarm.progress.cleared.map { Instant(milliseconds: $0.milliseconds + 1) }
       record.revived = max(now, cleared ?? now)
+      record.automatic = [:]
       result.progress.occurrences[civil] = record
     }
     for civil in old.due(at: acted).map(\.civil)
     where old.record(of: civil) == nil && floor.map({ civil > $0 }) ?? true {
       guard alarm.progress.occurrences[civil]?.state ?? .open == .open else { continue }
-      let revision = alarm.progress.occurrences[civil]?.revision ?? 0
-      result.progress.occurrences[civil] = OccurrenceRecord(
-        .open, revision: revision + 1, since: now)
+      var record = (alarm.progress.occurrences[civil] ?? OccurrenceRecord(.open)).unanswered
+      record.revision += 1
+      record.automatic = [:]
+      record.answered = now
+      result.progress.occurrences[civil] = record
     }
   }
 }

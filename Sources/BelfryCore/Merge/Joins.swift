@@ -52,18 +52,24 @@ extension Alarm {
 extension Progress {
   /// Joins two versions of an alarm's progress.
   ///
-  /// 1. The version with the higher `generation` wins as a whole: it was corrected after a wrong clock.
-  /// 2. `armed`, `cleared`, `floor`, `completed` and `rehearsal` are maxima.
-  /// 3. Records of occurrences above the floor are joined one by one: see `OccurrenceRecord.join`. Occurrences at or
-  ///    below it are settled, and their records are dropped.
+  /// 1. The version with the higher `generation` was corrected after a wrong clock. Of the other one, only the answers
+  ///    that people gave remain: neither its times, nor what its clock decided.
+  /// 2. Between equal generations, `armed`, `cleared`, `floor`, `completed` and `rehearsal` are maxima.
+  /// 3. Records of occurrences are joined one by one: see `OccurrenceRecord.join`. Those up to the floor no longer count,
+  ///    and are dropped when a device next raises it.
   public static func join(_ a: Progress, _ b: Progress) -> Progress {
-    if a.generation != b.generation { return a.generation > b.generation ? a : b }
-    let floor = [a.floor, b.floor].compactMap { $0 }.max()
+    if a.generation != b.generation {
+      var (result, earlier) = a.generation > b.generation ? (a, b) : (b, a)
+      earlier.occurrences = earlier.occurrences.mapValues(\.answersOnly).filter {
+        !$0.value.isEmpty
+      }
+      result.occurrences.merge(earlier.occurrences, uniquingKeysWith: OccurrenceRecord.join)
+      return result
+    }
     return Progress(
       armed: max(a.armed, b.armed), cleared: [a.cleared, b.cleared].compactMap { $0 }.max(),
-      floor: floor,
-      occurrences: a.occurrences.merging(b.occurrences, uniquingKeysWith: OccurrenceRecord.join)
-        .filter { civil, _ in floor.map { civil > $0 } ?? true },
+      floor: [a.floor, b.floor].compactMap { $0 }.max(),
+      occurrences: a.occurrences.merging(b.occurrences, uniquingKeysWith: OccurrenceRecord.join),
       completed: [a.completed, b.completed].compactMap { $0 }.max(),
       generation: a.generation,
       rehearsal: [a.rehearsal, b.rehearsal].compactMap { $0 }.max())
@@ -73,30 +79,26 @@ extension Progress {
 extension OccurrenceRecord {
   /// Joins two records of one occurrence.
   ///
-  /// 1. The record with the higher `revision` wins as a whole.
-  /// 2. Otherwise the record with the higher rank wins: `open < missed < snoozed < pending < skipped < done`.
-  /// 3. Between equal ranks: the earliest `since` with its `by`, the latest `until` and `revived`, the latest
-  ///    `schedule`, the earliest `completed`, the union of the snoozes, a user's action over `auto`, and dismissed over
-  ///    not dismissed.
-  /// 4. Between equal revisions, whatever the ranks: the highest counts, and exhausted over not exhausted.
+  /// 1. **Answers**: each answer that one record has stays, unless the other has seen and so replaced it. Of those, the
+  ///    one of the highest rank counts: `open < missed < snoozed < pending < skipped < done`. See `joinedAnswers`.
+  /// 2. **Automatic outcomes** stay if they followed the answer that counts, and no higher revision has reopened the
+  ///    occurrence: see `AutomaticOutcome.join`. They have no rank among answers, so that they never override one that
+  ///    they did not know of.
+  /// 3. The higher revision, with its counts and `exhausted`. Between equal revisions, the highest counts, and exhausted
+  ///    over not exhausted.
   public static func join(_ a: OccurrenceRecord, _ b: OccurrenceRecord) -> OccurrenceRecord {
-    if a.revision != b.revision { return a.revision > b.revision ? a : b }
-    var result = a.state >= b.state ? a : b
-    if a.state == b.state {
-      result.since = [a.since, b.since].compactMap { $0 }.min()
-      result.by = [a, b].filter { $0.since == result.since }.compactMap(\.by).min()
-      result.snooze.history = Array(Set(a.snooze.history + b.snooze.history)).sorted(
-        by: CascadeRun.precedes)
-      result.snooze.until = [a.snooze.until, b.snooze.until].compactMap { $0 }.max()
-      result.schedule = [a.schedule, b.schedule].compactMap { $0 }.max()
-      result.completed = [a.completed, b.completed].compactMap { $0 }.min()
-      result.auto = a.auto && b.auto
-      result.dismissed = a.dismissed || b.dismissed
-      result.revived = [a.revived, b.revived].compactMap { $0 }.max()
+    var result = a.revision >= b.revision ? a : b
+    if a.revision == b.revision {
+      result.snooze.count = max(a.snooze.count, b.snooze.count)
+      result.followUps = max(a.followUps, b.followUps)
+      result.exhausted = a.exhausted || b.exhausted
     }
-    result.snooze.count = max(a.snooze.count, b.snooze.count)
-    result.followUps = max(a.followUps, b.followUps)
-    result.exhausted = a.exhausted || b.exhausted
+    result.answers = joinedAnswers(a, b)
+    result.seen = a.seen.merging(b.seen, uniquingKeysWith: max)
+    result.automatic = [a, b].reduce(into: [:]) { outcomes, record in
+      guard record.revision == result.revision, record.answer == result.answer else { return }
+      outcomes.merge(record.automatic, uniquingKeysWith: AutomaticOutcome.join)
+    }
     return result
   }
 }

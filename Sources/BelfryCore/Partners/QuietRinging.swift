@@ -49,7 +49,7 @@ extension Timeline {
 
   private func isAnswered(_ civil: CivilDateTime) -> Bool {
     guard let record = alarm.progress.occurrences[civil] else { return false }
-    return record.state == .snoozed || record.revision > 0
+    return record.answer == .snoozed || record.revision > 0
   }
 }
 

@@ -20,6 +20,9 @@ public struct Instant: Hashable, Comparable, Sendable {
   public static let distantFuture = Instant(
     civilUTC: CivilDate(year: CivilDate.years.upperBound, month: 12, day: 31))
 
+  /// The number of seconds of a day without a clock change.
+  public static let day: Int64 = 86_400
+
   private init(civilUTC date: CivilDate) {
     self.init(seconds: Int64(date.dayNumber) * 86_400)
   }

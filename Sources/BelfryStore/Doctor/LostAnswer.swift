@@ -8,14 +8,14 @@ enum LostAnswer {
     _ alarm: Alarm, _ entries: [LogEntry], at now: Instant
   ) -> [(CivilDateTime, Statistics.Outcome)] {
     // An entry in the future was written by a clock that was ahead.
-    let entries = entries.filter { $0.at <= now.adding(seconds: Instant.tolerance) }
+    let entries = entries.filter { !$0.at.isImplausible(at: now) }
     let revisions = Dictionary(grouping: entries.filter { $0.occurrence != nil }) { $0.occurrence }
       .compactMapValues { $0.map(\.revision).max() }
     return Statistics(entries).outcomes.filter { civil, outcome in
       guard outcome == .done, alarm.progress.floor.map({ civil > $0 }) ?? true else { return false }
       let record = alarm.progress.occurrences[civil]
-      return record?.revision ?? 0 <= revisions[civil] ?? 0 && record?.state != .done
-        && (record?.state != .skipped)
+      return record?.revision ?? 0 <= revisions[civil] ?? 0 && record?.answer != .done
+        && record?.answer != .skipped
     }.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
   }
 
@@ -27,10 +27,11 @@ enum LostAnswer {
       guard let latest = candidates.max(by: { ($0.revision, $0.at) < ($1.revision, $1.at) }) else {
         continue
       }
+      let known = alarm.progress.occurrences[civil] ?? OccurrenceRecord(.open)
       let record = OccurrenceRecord(
-        .done, revision: latest.revision, since: latest.effective ?? latest.at)
-      alarm.progress.occurrences[civil] =
-        alarm.progress.occurrences[civil].map { OccurrenceRecord.join($0, record) } ?? record
+        .done, revision: max(known.revision, latest.revision),
+        since: latest.effective ?? latest.at)
+      alarm.progress.occurrences[civil] = OccurrenceRecord.join(known, record)
     }
     return alarm
   }

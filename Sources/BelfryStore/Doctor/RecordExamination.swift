@@ -77,15 +77,12 @@ public struct RecordExamination: Sendable {
 
   // MARK: Time
 
-  /// The time in seconds by which a record may be in the future.
-  private static let tolerance: Int64 = 86_400
-
   /// Examines the clock, the times in the records, and the time zones.
   public func time() throws -> [Finding] {
     let now = store.context.now
     var findings: [Finding] = []
     if let latest = store.history.log().first(where: { _ in true }),
-      latest.at > now.adding(seconds: RecordExamination.tolerance)
+      latest.at > now.adding(seconds: Instant.tolerance)
     {
       let path = LogRecord.path(latest)
       findings.append(
@@ -98,7 +95,7 @@ public struct RecordExamination: Sendable {
         findings.append(.settledAhead(title: alarm.title))
       }
       guard let stamp = alarm.latestStamp,
-        stamp.time > now.adding(seconds: RecordExamination.tolerance)
+        stamp.time > now.adding(seconds: Instant.tolerance)
       else { continue }
       findings.append(.futureStamp(title: alarm.title, stamp))
     }
@@ -113,6 +110,6 @@ public struct RecordExamination: Sendable {
     let repository = try store.repository()
     guard let head = try repository.commit(of: "HEAD") else { return false }
     let time = Instant(seconds: try repository.commit(head).time)
-    return time > store.context.now.adding(seconds: RecordExamination.tolerance)
+    return time > store.context.now.adding(seconds: Instant.tolerance)
   }
 }

@@ -145,7 +145,7 @@ extension StoreHistory {
     case (.alarm(let alarm)?, .deletion):
       "\(alarm.isDeleted) \(alarm.latestStamp?.description ?? "")"
     case (.alarm(let alarm)?, .occurrence(let civil)):
-      alarm.progress.occurrences[civil].map { "\($0.state) \($0.revision)" }
+      alarm.progress.occurrences[civil].map { "\($0.answer) \($0.revision)" }
     case (.settings(let record)?, .setting(let key)):
       record.values[key].map { "\($0) \(record.stamps[key]?.description ?? "")" }
     default: nil
@@ -166,7 +166,7 @@ extension StoreHistory {
       MergeDecision.tagText(alarm.tags.contains(tag)).plain == decision.discarded
     case .deletion: alarm.isDeleted == (decision.rule == .unseenEdit)
     case .occurrence(let civil):
-      alarm.progress.occurrences[civil]?.state.rawValue == decision.discarded
+      alarm.progress.occurrences[civil]?.answer.rawValue == decision.discarded
     case .setting: false
     }
   }
@@ -213,11 +213,14 @@ extension StoreHistory {
         events: [Event(.edited, payload: .fields(fields))])
     case .occurrence(let civil):
       var restored = alarm
-      var record = other.progress.occurrences[civil] ?? OccurrenceRecord(.open)
-      record.revision = (alarm.progress.occurrences[civil]?.revision ?? 0) + 1
-      record.since = context.now
+      var given = other.progress.occurrences[civil]?.given ?? .init(.open)
+      given.since = context.now
+      var record = alarm.progress.occurrences[civil] ?? OccurrenceRecord(.open)
+      record.replace(by: given, at: context.now, on: device)
+      record.revision += 1
+      record.automatic = [:]
       restored.progress.occurrences[civil] = record
-      let action: LogEntry.Action = record.state == .skipped ? .skipped : .done
+      let action: LogEntry.Action = record.answer == .skipped ? .skipped : .done
       return Transition(
         alarm: restored, events: [Event(action, civil, revision: record.revision)])
     case .setting: return Transition(alarm: alarm, events: [])

@@ -151,20 +151,33 @@ extension StoreHistory {
 
   private func parts(_ civil: CivilDateTime, _ versions: [Version]) -> [Explanation.Part] {
     func state(_ alarm: Alarm?) -> String? {
-      alarm?.progress.occurrences[civil].map {
-        $0.state.rawValue + ($0.auto ? " (automatically)" : "")
-      }
+      guard let alarm, let record = alarm.progress.occurrences[civil] else { return nil }
+      return StoreHistory.text(of: record, in: store.timeline(alarm))
     }
     return versions.reversed().compactMap { version in
       guard let value = state(version.alarm) else { return nil }
       let decision = version.decision(
         .occurrence(civil),
-        keeping: version.alarm.progress.occurrences[civil]?.state.rawValue ?? "")
+        keeping: version.alarm.progress.occurrences[civil]?.answer.rawValue ?? "")
       // A merge that keeps the state of one side introduces nothing, except by a decision.
       if version.parents.contains(where: { state($0) == value }), decision == nil { return nil }
       return Explanation.Part(
         name: civil.description, value: value, text: FieldText(value), stamp: nil,
         origin: SetAside.Origin(version.commit), decision: decision)
     }
+  }
+
+  /// Returns the state of an occurrence as text, such as `pending`, `skipped (automatically)` or `open; skipped
+  /// (automatically) does not count, because another device had edited pause`.
+  private static func text(of record: OccurrenceRecord, in timeline: Timeline) -> String {
+    let fields = timeline.alarm.mergeState.stamps
+    guard let (state, outcome) = record.outcome(under: fields) else {
+      return record.answer.rawValue
+    }
+    let text = state.rawValue + (record.auto ? " (automatically)" : "")
+    let edits = timeline.unseenEdits(state, outcome)
+    if edits.isEmpty { return text }
+    return "\(record.answer.rawValue); \(text) does not count, because another device had edited "
+      + edits.joined(separator: " and ")
   }
 }

@@ -10,7 +10,7 @@ import BelfryCore
 /// | `cascadeZone` | the time zone that all devices of a cascade use, recorded by its first device: an IANA name, or `UTC-08:00` | by its stamp; doesn't override a deletion |
 /// | `tags` | the tags, sorted | each by its stamp; between equal stamps, present |
 /// | `stamps` | the last edit of each field, and of each tag: `tags.home`; a removed tag keeps its stamp | with its field or tag |
-/// | `progress` | `armed`, `cleared`, `floor`, `completed`, `rehearsal`, `occurrences`; `generation` | maxima; occurrences by revision and rank; a higher generation replaces all |
+/// | `progress` | see `ProgressRecord` | maxima; occurrences by revision and rank; a higher generation replaces all but answers |
 /// | `deleted` | the stamps that a deletion had seen | the maximum of each |
 /// | any other key | preserved | the greater text |
 public enum AlarmRecord {
@@ -53,7 +53,7 @@ public enum AlarmRecord {
     }
     let schedule = try ScheduleRecord.decode(&scheduleReader)
     extras.merge(scheduleReader.remaining(under: "schedule/")) { $1 }
-    let progress = try decodeProgress(&reader, now: now, &extras)
+    let progress = try ProgressRecord.decode(&reader, now: now, &extras)
     var tagStamps: [AlarmTag: Stamp]? = [:]
     let stamps = try decodeStamps("stamps", &reader, &extras, ofTags: &tagStamps)
     var none: [AlarmTag: Stamp]?
@@ -127,51 +127,6 @@ public enum AlarmRecord {
     ])
   }
 
-  private static func decodeProgress(
-    _ reader: inout RecordReader, now: Instant, _ extras: inout [String: String]
-  ) throws(RecordError) -> Progress {
-    guard var nested = try reader.nested("progress") else { return Progress(armed: now) }
-    var progress = Progress(
-      armed: try nested.required("armed", \.instant, "an instant"),
-      cleared: try nested.optional("cleared", \.instant, "an instant"),
-      floor: try nested.optional("floor", \.occurrence, "a date and time"),
-      completed: try nested.optional("completed", \.date, "a date"),
-      generation: try nested.optional("generation", \.count, "a count") ?? 0,
-      rehearsal: try nested.optional("rehearsal", \.instant, "an instant"))
-    if var records = try nested.nested("occurrences") {
-      for key in records.keys {
-        guard let civil = CivilDateTime(key) else {
-          throw records.error(
-            "'progress.occurrences' names '\(key)', which is not a date and time", at: key)
-        }
-        guard var record = try records.nested(key) else { continue }
-        progress.occurrences[civil] = try decodeOccurrence(&record)
-      }
-    }
-    extras.merge(nested.remaining(under: "progress/")) { $1 }
-    return progress
-  }
-
-  private static func decodeOccurrence(
-    _ reader: inout RecordReader
-  ) throws(RecordError) -> OccurrenceRecord {
-    OccurrenceRecord(
-      try reader.required("state", \.state, OccurrenceRecord.State.choices),
-      revision: try reader.optional("revision", \.count, "a count") ?? 0,
-      since: try reader.optional("since", \.instant, "an instant"),
-      until: try reader.optional("until", \.instant, "an instant"),
-      snoozes: try reader.optional("snoozes", \.count, "a count") ?? 0,
-      followUps: try reader.optional("followUps", \.count, "a count") ?? 0,
-      auto: try reader.optional("auto", \.bool, "true or false") ?? false,
-      dismissed: try reader.optional("dismissed", \.bool, "true or false") ?? false,
-      revived: try reader.optional("revived", \.instant, "an instant"),
-      schedule: try reader.optional("schedule", \.stamp, "a stamp"),
-      snoozeHistory: try reader.optional("naps", CascadeRecord.snoozes, "a list of snoozes") ?? [],
-      completed: try reader.optional("completed", \.date, "a date"),
-      exhausted: try reader.optional("exhausted", \.bool, "true or false") ?? false,
-      by: try reader.optional("by", \.identifier, "an identifier"))
-  }
-
   /// The maximum number of tags. A merge can exceed the limit of a single edit.
   private static let maxTags = 8 * AlarmTag.maxCount
 
@@ -242,21 +197,7 @@ public enum AlarmRecord {
       ]), "pause": alarm.pause.map { .object(["from": JSON($0.from), "until": JSON($0.until)]) },
       "cascade": alarm.cascade.map(CascadeRecord.encode),
       "cascadeZone": alarm.cascadeZone.map { .string($0) }, "partner": alarm.partner.map(encode),
-      "progress": .object(omittingNil: [
-        "armed": JSON(alarm.progress.armed), "cleared": alarm.progress.cleared.map { JSON($0) },
-        "floor": alarm.progress.floor.map { JSON($0) },
-        "completed": alarm.progress.completed.map { JSON($0) },
-        "rehearsal": alarm.progress.rehearsal.map { JSON($0) },
-        "generation": alarm.progress.generation == 0
-          ? nil : .integer(Int64(alarm.progress.generation)),
-        "occurrences": alarm.progress.occurrences.isEmpty
-          ? nil
-          : .object(
-            Dictionary(
-              uniqueKeysWithValues: alarm.progress.occurrences.map {
-                ($0.key.description, encode($0.value))
-              })),
-      ]),
+      "progress": ProgressRecord.encode(alarm),
       "stamps": encode(alarm.mergeState.stamps, alarm.mergeState.tagStamps),
       "deleted": alarm.mergeState.deletion.map { encode($0, [:]) },
     ]).adding(alarm.mergeState.extras).document
@@ -267,22 +208,6 @@ public enum AlarmRecord {
       Dictionary(
         uniqueKeysWithValues: stamps.map { ($0.key.rawValue, JSON($0.value)) }
           + tags.map { (tagPrefix + $0.key.text, JSON($0.value)) }))
-  }
-
-  private static func encode(_ record: OccurrenceRecord) -> JSON {
-    .object(omittingNil: [
-      "revision": .integer(Int64(record.revision)), "state": .string(record.state.rawValue),
-      "since": record.since.map { JSON($0) }, "until": record.snooze.until.map { JSON($0) },
-      "snoozes": record.snooze.count == 0 ? nil : .integer(Int64(record.snooze.count)),
-      "followUps": record.followUps == 0 ? nil : .integer(Int64(record.followUps)),
-      "auto": record.auto ? true : nil, "dismissed": record.dismissed ? true : nil,
-      "revived": record.revived.map { JSON($0) },
-      "schedule": record.schedule.map { JSON($0) },
-      "naps": record.snooze.history.isEmpty
-        ? nil : .array(record.snooze.history.map(CascadeRecord.encode)),
-      "completed": record.completed.map { JSON($0) },
-      "exhausted": record.exhausted ? true : nil, "by": record.by.map { JSON($0) },
-    ])
   }
 }
 

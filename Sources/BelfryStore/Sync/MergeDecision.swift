@@ -125,7 +125,7 @@ public struct MergeDecision: Hashable, Sendable {
   }
 }
 
-/// A file of a remote that a merge left out.
+/// A file of a remote that a merge left out, or kept without reading it.
 public struct MergeRefusal: Hashable, Sendable {
   /// The folder of the file within the tree; empty for the root.
   let folder: String
@@ -135,6 +135,8 @@ public struct MergeRefusal: Hashable, Sendable {
   public var path: String { folder.isEmpty ? name : "\(folder)/\(name)" }
   /// The reason as a clause about the file: `it is not a folder`.
   public let reason: String
+  /// True if the file has a newer format, and the merge kept it byte for byte.
+  public var isKept = false
   /// The commit that introduced the file; nil if it is unknown.
   public var commit: ObjectID?
   /// The device that made the commit; nil if it is unknown.
@@ -227,14 +229,14 @@ extension MergeDecision {
     _ a: Alarm, _ b: Alarm, joined: Alarm, base: Alarm?
   ) -> [MergeDecision] {
     func isAnswer(_ record: OccurrenceRecord) -> Bool {
-      record.state == .skipped || (record.state == .done && !record.auto)
+      record.answer == .skipped || record.answer == .done
     }
     return a.progress.occurrences.keys.sorted().compactMap { civil -> MergeDecision? in
       guard let one = a.progress.occurrences[civil], let two = b.progress.occurrences[civil],
-        let result = joined.progress.occurrences[civil], one.state != two.state
+        let result = joined.progress.occurrences[civil], one.answer != two.answer
       else { return nil }
       let before = base?.progress.occurrences[civil]
-      let isFirstKept = result.state == one.state && result.revision == one.revision
+      let isFirstKept = result.answer == one.answer
       let (winner, loser) = isFirstKept ? (one, two) : (two, one)
       guard isAnswer(loser), before != one, before != two else { return nil }
       let rule: Rule =
@@ -242,8 +244,8 @@ extension MergeDecision {
         ? .correctedClock : one.revision == two.revision ? .higherRank : .reopened
       return MergeDecision(
         alarm: a.id, title: joined.title, subject: .occurrence(civil),
-        keptText: FieldText(winner.state.rawValue),
-        discardedText: FieldText(loser.state.rawValue), keptStamp: nil, discardedStamp: nil,
+        keptText: FieldText(winner.answer.rawValue),
+        discardedText: FieldText(loser.answer.rawValue), keptStamp: nil, discardedStamp: nil,
         isFirstKept: isFirstKept, rule: rule)
     }
   }

@@ -1,0 +1,108 @@
+/// The records that count, of those that the alarm has.
+extension Timeline {
+  /// Returns the record of an occurrence; nil if the occurrence is open.
+  ///
+  /// 1. A person's answer counts, unless it was given to something else: disabling cleared it, it is a skip ahead of time
+  ///    under another schedule, or a wrong clock gave it before the occurrence was due.
+  /// 2. An automatic outcome counts if no person has answered, or if it followed the answer: a pending occurrence is done
+  ///    when the next one fires. It does not count if the definition that led to it was edited without its knowledge, or
+  ///    if the occurrence is not due here yet.
+  /// 3. Records up to the floor do not count.
+  ///
+  /// The result has at most one automatic outcome: the one that counts.
+  public func record(of civil: CivilDateTime) -> OccurrenceRecord? {
+    guard let record = alarm.progress.occurrences[civil]?.folded, !isBelowFloor(civil) else {
+      return nil
+    }
+    let hasAnswer = answerCounts(record, civil)
+    if hasAnswer, record.answer.isSettled { return record.keeping(nil) }
+    let outcome = record.automatic.keys.sorted().last { counts(record, $0, civil) }
+    if let outcome { return (hasAnswer ? record : record.unanswered).keeping(outcome) }
+    return hasAnswer ? record.keeping(nil) : nil
+  }
+
+  /// Returns true if all occurrences up to a civil time are settled.
+  func isBelowFloor(_ civil: CivilDateTime) -> Bool {
+    alarm.progress.floor.map { civil <= $0 } ?? false
+  }
+
+  /// Returns true if a person's answer counts.
+  private func answerCounts(_ record: OccurrenceRecord, _ civil: CivilDateTime) -> Bool {
+    if record.answer == .open || isAnsweredTooEarly(record, civil) { return false }
+    if record.answer.isSettled {
+      if isDueAgain(record.answerCompleted, civil) { return false }
+    } else if isCompleted(civil) || isCleared(record) {
+      return false
+    }
+    guard record.answer == .skipped, let made = record.schedule else { return true }
+    // A skip ahead of time counts only under the schedule for which it was made, unless its time had passed when the
+    // schedule changed.
+    return made == alarm.mergeState.stamps[.schedule]
+      || occurrence(civil).at <= alarm.progress.armed
+  }
+
+  private func isCleared(_ record: OccurrenceRecord) -> Bool {
+    if !alarm.enabled { return true }
+    guard let cleared = alarm.progress.cleared, let since = record.revived ?? record.answered else {
+      return false
+    }
+    return since <= cleared
+  }
+
+  /// Returns true if a person gave an answer by a clock that was ahead, which let the occurrence ring too early, or which
+  /// would let the snooze end too late; or if a person dismissed a miss elsewhere before the occurrence is due here.
+  ///
+  /// An answer to a due occurrence counts, whatever its time. So does a skip ahead of time.
+  private func isAnsweredTooEarly(_ record: OccurrenceRecord, _ civil: CivilDateTime) -> Bool {
+    guard let answered = record.answered else { return false }
+    if record.answer == .missed, answered < occurrence(civil).at { return true }
+    guard let clock, answered.isImplausible(at: clock) else { return false }
+    if record.answer == .snoozed { return true }
+    return record.schedule == nil && occurrence(civil).at > clock.adding(seconds: Instant.tolerance)
+  }
+
+  /// Returns true if an automatic outcome of a record counts.
+  private func counts(
+    _ record: OccurrenceRecord, _ state: OccurrenceRecord.State, _ civil: CivilDateTime
+  ) -> Bool {
+    guard let outcome = record.automatic[state], !isPremature(outcome, state, civil),
+      !isDueAgain(outcome.completed, civil)
+    else { return false }
+    // A later snooze is an answer that the outcome did not know of.
+    if record.answer == .snoozed, outcome.until != record.snooze.until { return false }
+    return unseenEdits(state, outcome).isEmpty
+  }
+
+  /// Returns the names of the fields and settings that were edited without the knowledge of the clock that decided an
+  /// outcome. It counts if there are none.
+  public func unseenEdits(
+    _ state: OccurrenceRecord.State, _ outcome: AutomaticOutcome
+  ) -> [String] {
+    outcome.unseenEdits(state, alarm.mergeState.stamps, settingsStamps, at: clock)
+  }
+
+  /// Returns an outcome that the clock decides now, under the present definition.
+  func outcome(
+    _ state: OccurrenceRecord.State, at now: Instant, of record: OccurrenceRecord,
+    completed: CivilDate? = nil
+  ) -> AutomaticOutcome {
+    AutomaticOutcome(
+      since: now,
+      basis: AutomaticOutcome.Basis(of: state, alarm.mergeState.stamps, settingsStamps ?? [:]),
+      until: record.answer == .snoozed ? record.snooze.until : nil, completed: completed)
+  }
+
+  /// Returns the time at which an occurrence rings again on this device, because it stopped after a miss that does not
+  /// count: the definition was edited without the knowledge of the device that recorded it. Nil if there is no such time.
+  func unfoundedMiss(
+    of current: Occurrence, at now: Instant, ledger: DeliveryLedger
+  ) -> Instant? {
+    guard let record = alarm.progress.occurrences[current.civil], record.answer == .open,
+      let missed = record.automatic[.missed], let since = missed.since, since > current.at,
+      since <= now, !unseenEdits(.missed, missed).isEmpty,
+      let firing = ledger[.occurrence(id(of: current.civil), .firing)]
+    else { return nil }
+    // A delivery that is still going on need not start again.
+    return firing.owner == nil ? since : firing.due
+  }
+}
