@@ -109,7 +109,7 @@ public struct StoreCalendars: StorePart {
 
   /// Imports holidays into a calendar, as one commit. The years that they contain are replaced.
   ///
-  /// - Returns: The calendar, and true if it changed.
+  /// - Returns: The calendar, and true if its holidays changed.
   public func importing(
     _ holidays: [CivilDate: String], into name: String
   ) throws -> (calendar: HolidayCalendar, isChanged: Bool) {
@@ -120,7 +120,7 @@ public struct StoreCalendars: StorePart {
 
   /// Removes the holidays of a calendar, as one commit.
   ///
-  /// - Returns: The calendar, and true if it changed.
+  /// - Returns: The calendar, and true if its holidays changed.
   public func removing(
     _ name: String
   ) throws -> (calendar: HolidayCalendar, isChanged: Bool) {
@@ -146,7 +146,8 @@ public struct StoreCalendars: StorePart {
         message: CommitMessage(
           subject, trailers: [("Action", CommitMessage.calendar)], device: device))
       try settle()
-      return (after, true)
+      let isChanged = after.years.mapValues(\.holidays) != before.years.mapValues(\.holidays)
+      return (after, isChanged)
     }
   }
 }

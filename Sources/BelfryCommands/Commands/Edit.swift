@@ -70,7 +70,7 @@ struct Edit: ParsableCommand {
             parser: parser.with(zone: zone, calendar: store.calendars.workCalendar), phrase: phrase,
             earlier: before.schedule, completed: before.completed(in: zone)))
       }
-      return try AlarmEdit(store).edited(before, after)
+      return try AlarmEdit(store).edited(before, after, stating: stated(zone, of: before))
     }
     if delivery.isGiven { delivery.warn(try context.settings(store).tier) }
     let status = try store.status(result)
@@ -92,6 +92,16 @@ struct Edit: ParsableCommand {
     SoundPreview(context).play(delivery.sound)
   }
 
+  /// Returns the parts that the options set, also to the values that the alarm has already.
+  private func stated(_ zone: Alarm.Zone?, of alarm: Alarm) -> StatedParts {
+    let fields: [(Alarm.Field, Bool)] = [
+      (.title, title != nil), (.note, note != nil), (.zone, zone != nil),
+      (.schedule, changesSchedule), (.delivery, delivery.isGiven),
+    ]
+    return StatedParts(
+      fields: Set(fields.filter(\.1).map(\.0)), tags: tagging.stated(for: alarm))
+  }
+
   private var changesSchedule: Bool { !phrase.isEmpty || schedule.changesSchedule }
 }
 
@@ -103,18 +113,24 @@ struct AlarmEdit {
     self.store = store
   }
 
-  /// Returns the change from one definition of an alarm to another; a nil change if they are the same.
+  /// Returns the change from one definition of an alarm to another; a nil change if they are the same, and no part was
+  /// stated.
   ///
-  /// - Parameter payload: the facts for the log entry; nil for the changed fields.
+  /// - Parameters:
+  ///   - payload: the facts for the log entry; nil for the changed fields.
+  ///   - stated: the parts that the user has set. Those that do not change are stamped, too: an earlier edit of another
+  ///     device, which is not known here yet, must not win.
   /// - Returns: the change, the alarm after it and the changed fields.
   /// - Throws: `CommandError` if the new schedule has no future occurrence.
   func edited(
     _ before: Alarm, _ after: Alarm, as action: LogEntry.Action = .edited,
-    payload: LogPayload? = nil
+    payload: LogPayload? = nil, stating stated: StatedParts = StatedParts()
   ) throws -> (Store.Change?, (Alarm, [Alarm.Field])) {
     let fields = after.changedFields(from: before)
-    if fields.isEmpty { return (nil, (before, [])) }
-    let alarm = after.stamped(against: before, at: store.context.now, device: store.device)
+    if fields.isEmpty, stated.isEmpty { return (nil, (before, [])) }
+    let (now, device) = (store.context.now, store.device)
+    let alarm = after.stamped(against: before, at: now, device: device)
+      .restating(stated, since: before, at: now, device: device)
     if !Set(fields).isDisjoint(with: [.schedule, .zone]),
       store.timeline(alarm).next(after: store.context.now) == nil
     {
@@ -122,7 +138,10 @@ struct AlarmEdit {
         .usage, "\(alarm.schedule.summary) has no future occurrence.",
         hint: "Use a time in the future.")
     }
-    let event = Event(action, payload: payload ?? (action == .edited ? .fields(fields) : nil))
+    let event = Event(
+      action,
+      payload: payload
+        ?? (action == .edited ? .fields(fields.isEmpty ? stated.allFields : fields) : nil))
     var events = [event]
     // Each occurrence that disabling clears has its own log entry, and so does each skip that the new schedule drops.
     if action == .disabled {

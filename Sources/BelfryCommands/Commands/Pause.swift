@@ -66,8 +66,8 @@ struct PauseCommand: ParsableCommand {
       }
       // A running pause gets a new end; `--all` does not shorten the pause of one alarm.
       let current = timeline.alarm.pause.flatMap { $0.covers(here) ? $0 : nil }
-      if all, let current, current.until > end { return current }
-      return BelfryCore.Pause(from: current?.from ?? here, until: end)
+      if all, let current, current.until > end { return .unchanged }
+      return .set(BelfryCore.Pause(from: current?.from ?? here, until: end))
     }
   }
 }
@@ -90,7 +90,10 @@ struct Resume: ParsableCommand {
 
   func run() throws {
     let unchanged = "Nothing changed: \(all ? "no alarm is" : "the alarm is not") paused."
-    try Pausing(common, root, unchanged: unchanged).run(words) { _, _ in nil }
+    try Pausing(common, root, unchanged: unchanged).run(words) { timeline, _ in
+      // `--all` is about the paused alarms.
+      all && timeline.alarm.pause == nil ? .unchanged : .set(nil)
+    }
   }
 }
 
@@ -109,6 +112,14 @@ private struct Pausing {
 
   var times: TimeText { context.times }
 
+  /// The wanted pause of an alarm.
+  enum Wish {
+    /// The alarm stays as it is.
+    case unchanged
+    /// The alarm gets a pause; nil for none.
+    case set(BelfryCore.Pause?)
+  }
+
   static func validate(_ words: [String], all: Bool) throws {
     if words.isEmpty != all {
       throw ValidationError("Name alarms, select some such as +work, or use --all.")
@@ -121,10 +132,10 @@ private struct Pausing {
   ///
   /// - Parameters:
   ///   - words: the alarms, or a filter; empty for all.
-  ///   - pause: returns the new pause of an alarm; nil for none.
+  ///   - pause: returns the wanted pause of an alarm. One that it has already is stamped again.
   /// - Throws: `CommandError` if the one alarm would never ring.
   func run(
-    _ words: [String], _ pause: (Timeline, Instant) throws -> BelfryCore.Pause?
+    _ words: [String], _ pause: (Timeline, Instant) throws -> Wish
   ) throws {
     let store = try context.open(.writing)
     let summaries = try AlarmSelection.listed(words, in: store, context)
@@ -143,31 +154,33 @@ private struct Pausing {
     let changed: [Alarm] = try store.update(summaries.map(\.id).sorted()) { alarms in
       unpausable = []
       var changed: [Alarm] = []
+      var restated: [Alarm] = []
       var events: [(Event, Alarm)] = []
       for alarm in alarms where isNamed || alarm.enabled {
         let timeline = store.timeline(alarm)
-        let wanted = try pause(timeline, context.storeContext.now)
-        if wanted == alarm.pause { continue }
+        let now = context.storeContext.now
+        guard case .set(let wanted) = try pause(timeline, now) else { continue }
         if let wanted, timeline.comesOnlyOnce(within: wanted) {
           unpausable.append(alarm)
           continue
         }
-        let transition = timeline.paused(
-          wanted, at: context.storeContext.now, settings: settings, ledger: ledger)
-        let after = transition.alarm.stamped(
-          against: alarm, at: context.storeContext.now, device: store.device)
-        changed.append(after)
+        let transition = timeline.paused(wanted, at: now, settings: settings, ledger: ledger)
+        let after = transition.alarm.stamped(against: alarm, at: now, device: store.device)
+          .restating(
+            StatedParts(fields: [.pause]), since: alarm, at: now, device: store.device)
+        if wanted == alarm.pause { restated.append(after) } else { changed.append(after) }
         events += transition.events.map { ($0, after) }
       }
-      guard let first = changed.first, let last = events.last?.0 else { return (nil, []) }
+      let written = changed + restated
+      guard let first = written.first, let last = events.last?.0 else { return (nil, []) }
       let message =
-        changed.count == 1
+        written.count == 1
         ? CommitMessage(last, of: first, device: store.device)
         : CommitMessage(
-          "\(last.action.label): \(changed.count) alarms",
+          "\(last.action.label): \(written.count) alarms",
           trailers: [("Action", last.action.rawValue)], device: store.device)
       return (
-        Store.Change(alarms: changed, entries: store.entries(events), message: message), changed
+        Store.Change(alarms: written, entries: store.entries(events), message: message), changed
       )
     }
     try show(changed, unpausable, isOne: isNamed && summaries.count == 1, store)

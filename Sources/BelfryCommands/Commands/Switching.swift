@@ -86,7 +86,8 @@ private struct Switching {
     for before in alarms {
       var after = before
       after.enabled = action == .enabled
-      let (change, (alarm, fields)) = try AlarmEdit(store).edited(before, after, as: action)
+      let (change, (alarm, fields)) = try AlarmEdit(store).edited(
+        before, after, as: action, stating: StatedParts(fields: [.enabled]))
       let cleared = (change?.entries ?? []).filter { $0.action == .cleared }
       results.append(
         Result(

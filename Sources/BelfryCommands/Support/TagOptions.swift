@@ -28,6 +28,13 @@ struct TagOptions: ParsableArguments {
     }
   }
 
+  /// Returns the tags of an alarm that the option sets, also those that do not change.
+  func stated(for alarm: Alarm) -> Set<AlarmTag> {
+    // `changed` has reported an edit that is not valid.
+    guard isGiven, let edit = try? TagEdit(tag.joined(separator: ",")) else { return [] }
+    return edit.stated(alarm.tags.union(alarm.mergeState.tagStamps.keys))
+  }
+
   private static func text(of error: TagEditError) -> String {
     switch error {
     case .invalid(let word, .empty) where word.isEmpty: "a tag is empty"

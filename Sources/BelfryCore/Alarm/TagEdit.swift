@@ -51,6 +51,16 @@ public enum TagEdit: Hashable, Sendable {
     return String(text[first...last])
   }
 
+  /// Returns the tags that the edit adds or removes, including those that an alarm has, or lacks, already.
+  ///
+  /// - Parameter known: the tags that the alarm has or ever had.
+  public func stated(_ known: Set<AlarmTag>) -> Set<AlarmTag> {
+    switch self {
+    case .replace(let tags): tags.union(known)
+    case .change(let adding, let removing): adding.union(removing)
+    }
+  }
+
   /// Returns the tags after the edit.
   ///
   /// - Throws: `TagEditError` if the edit adds a tag beyond the limit of `AlarmTag.maxCount`.

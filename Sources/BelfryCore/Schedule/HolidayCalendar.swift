@@ -64,16 +64,16 @@ public struct HolidayCalendar: Hashable, Sendable {
   /// The latest stamp of a year; nil if none has one.
   public var latestStamp: Stamp? { years.values.compactMap(\.stamp).max() }
 
-  /// Returns the calendar with the years of some holidays replaced, as an edit at `now`.
+  /// Returns the calendar with the years of some holidays replaced, as an edit at `now`. Years that stay the same are
+  /// stamped, too.
   public func importing(
     _ holidays: [CivilDate: String], at now: Instant, device: Identifier
   ) -> HolidayCalendar {
     var result = self
     let stamp = Stamp.next(after: latestStamp, now: now, device: device)
     for (year, dates) in Dictionary(grouping: holidays, by: \.key.year) {
-      let year = (year, Dictionary(uniqueKeysWithValues: dates.map { ($0.key, $0.value) }))
-      if result.years[year.0]?.holidays == year.1 { continue }
-      result.years[year.0] = Year(year.1, stamp: stamp)
+      result.years[year] = Year(
+        Dictionary(uniqueKeysWithValues: dates.map { ($0.key, $0.value) }), stamp: stamp)
     }
     return result
   }
@@ -82,7 +82,7 @@ public struct HolidayCalendar: Hashable, Sendable {
   public func removed(at now: Instant, device: Identifier) -> HolidayCalendar {
     var result = self
     let stamp = Stamp.next(after: latestStamp, now: now, device: device)
-    result.years = years.mapValues { $0.holidays.isEmpty ? $0 : Year([:], stamp: stamp) }
+    result.years = years.mapValues { _ in Year([:], stamp: stamp) }
     return result
   }
 

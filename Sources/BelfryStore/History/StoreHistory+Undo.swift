@@ -193,7 +193,9 @@ extension StoreHistory {
     let stamp = Stamp.next(after: record.stamps.values.max(), now: context.now, device: device)
     for setting in Setting.allCases where !setting.isLocal {
       let (old, new) = (before.values[setting.rawValue], after.values[setting.rawValue])
-      guard old != new else { continue }
+      // A value that was set again has only a new stamp.
+      let key = setting.rawValue
+      guard old != new || before.stamps[key] != after.stamps[key] else { continue }
       guard record.values[setting.rawValue] == new else {
         throw StoreError.settingChangedSince(subject: undone.subject, setting)
       }

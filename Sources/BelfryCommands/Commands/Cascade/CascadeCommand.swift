@@ -84,11 +84,14 @@ struct CascadeEditing {
 
   /// Changes the plan in one commit.
   ///
-  /// - Parameter edit: the change, for the log entry.
+  /// - Parameters:
+  ///   - edit: the change, for the log entry.
+  ///   - parts: the parts that the user has set, also to the values that they have already.
   /// - Returns: the alarm after the change; `hasChanged` is false if nothing changed.
   @discardableResult
   func change(
-    _ edit: LogPayload.CascadeEdit, _ body: (inout Cascade.Plan) throws -> Void
+    _ edit: LogPayload.CascadeEdit, stating parts: Set<Cascade.Part> = [],
+    _ body: (inout Cascade.Plan) throws -> Void
   ) throws -> (alarm: Alarm, hasChanged: Bool) {
     let (alarm, fields) = try store.update(summary.id) { before in
       var plan = self.plan(of: before)
@@ -103,7 +106,8 @@ struct CascadeEditing {
       if before.zone == .floating, isMoved || before.cascadeZone == nil {
         after.cascadeZone = plan.primary.flatMap { store.devices.zoneName(of: $0) }
       }
-      return try AlarmEdit(store).edited(before, after, payload: .cascade(edit))
+      return try AlarmEdit(store).edited(
+        before, after, payload: .cascade(edit), stating: StatedParts(cascade: parts))
     }
     return (alarm, !fields.isEmpty)
   }

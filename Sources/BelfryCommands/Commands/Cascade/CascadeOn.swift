@@ -34,7 +34,10 @@ struct CascadeOn: ParsableCommand {
     }
     let editing = try CascadeEditing(alarm, common, parent.root)
     let primary = try first.map { try DeviceDirectory(editing.store).find($0) }
-    let (alarm, _) = try editing.change(.on) { plan in
+    var parts: Set<Cascade.Part> = [.on]
+    if interval != nil { parts.insert(.every) }
+    if primary != nil { parts.insert(.primary) }
+    let (alarm, _) = try editing.change(.on, stating: parts) { plan in
       plan.isOn = true
       if let interval { plan.interval = interval }
       if let primary {
@@ -62,12 +65,16 @@ struct CascadeOff: ParsableCommand {
 
   func run() throws {
     let editing = try CascadeEditing(alarm, common, parent.root)
-    guard try editing.alarm.cascade?.plan.isOn == true else {
-      if common.json { return try Console.write(CascadeDocument(editing.text(editing.alarm))) }
+    let known = try editing.alarm
+    let isOn = known.cascade?.plan.isOn == true
+    // An alarm without a cascade has nothing to turn off.
+    let alarm =
+      known.cascade == nil
+      ? known : try editing.change(.off, stating: [.on], { $0.isOn = false }).alarm
+    if common.json { return try Console.write(CascadeDocument(editing.text(alarm))) }
+    guard isOn else {
       return Console.line("The cascade of \(editing.title) is already off.")
     }
-    let (alarm, _) = try editing.change(.off) { $0.isOn = false }
-    if common.json { return try Console.write(CascadeDocument(editing.text(alarm))) }
     Console.line(
       "The cascade of \(editing.title) is off. An occurrence that rings now continues until it is stopped."
     )
