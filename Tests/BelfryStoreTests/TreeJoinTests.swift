@@ -51,6 +51,32 @@ import Testing
     return try replaced([("alarms", .folder, try replaced(files))])
   }
 
+  @Test("A record of a newer format stays byte for byte, in any order of the merges")
+  func newerFormats() throws {
+    let readable = try TreeJoinTests.alarm(1)
+    let edited = try TreeJoinTests.alarm(1, title: "Edited")
+    func newer(_ format: Int, _ more: String) -> [UInt8] {
+      Array("{\"format\": \(format), \"more\": \"\(more)\"}".utf8)
+    }
+    let versions: [[UInt8]?] = [
+      nil, [UInt8(ascii: "{")], readable, edited, newer(2, "a"), newer(2, "b"), newer(3, "a"),
+    ]
+    let kind = RecordPath.alarm(TreeJoinTests.id(1))
+    func join(_ a: [UInt8]?, _ b: [UInt8]?) -> [UInt8]? {
+      RecordJoin(kind, ours: a.map { .success($0) }, theirs: b.map { .success($0) }).bytes
+    }
+    for (index, a) in versions.enumerated() {
+      for (other, b) in versions.enumerated() {
+        let joined = join(a, b)
+        #expect(joined == join(b, a))
+        // The later of the list wins, from the readable versions on.
+        if max(index, other) >= 4 { #expect(joined == versions[max(index, other)]) }
+        for c in versions { #expect(join(joined, c) == join(a, join(b, c))) }
+      }
+    }
+    #expect(join(readable, edited) == edited)
+  }
+
   @Test func manyRecordsMergeAsEachOfThemAlone() async throws {
     let sandbox = try Sandbox()
     let repository = try Repository.create(sandbox.root + "/repository")

@@ -172,7 +172,8 @@ struct SyncCommand: AsyncParsableCommand {
       for decision in plan.decisions { Console.line("  \(decision.sentence(names))") }
       for refusal in plan.refusals {
         Console.line(
-          "  left out: \(Printable.text(refusal.path)): \(Printable.text(refusal.reason))")
+          "  \(refusal.isKept ? "kept unread" : "left out"): \(Printable.text(refusal.path)): \(Printable.text(refusal.reason))"
+        )
       }
     }
   }
@@ -229,9 +230,10 @@ extension SyncResult {
     for refusal in refusals.prefix(SyncResult.maxPrintedRefusals) {
       let commit = refusal.commit.map { ", commit \($0.short)" } ?? ""
       let device = refusal.device.map { " of \(Printable.text(names[$0] ?? $0.short))" } ?? ""
+      let result = refusal.isKept ? "kept without reading it" : "left out of the sync"
       CommandDiagnostic.warn(
-        "left out of the sync: \(Printable.text(refusal.path))\(commit)\(device): \(Printable.text(refusal.reason))."
-      )
+        "\(result): \(Printable.text(refusal.path))\(commit)\(device): \(Printable.text(refusal.reason)).",
+        hints: refusal.isKept ? ["Update Belfry on this device."] : [])
     }
     if refusals.count > SyncResult.maxPrintedRefusals {
       let more = refusals.count - SyncResult.maxPrintedRefusals

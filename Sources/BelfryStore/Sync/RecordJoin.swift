@@ -7,11 +7,15 @@ import Git
 /// 1. Only one side has the record: it stays, because a missing file never means a deletion.
 /// 2. Both sides have it: the rules of its kind apply (`Alarm.join`, `SettingsRecord.join`, `HolidayCalendar.join`,
 ///    `Device.join`, `LogEntry.join`).
-/// 3. A side is not valid: it loses against a valid side, and counts as missing otherwise.
-/// 4. A value that was edited by hand and committed without a stamp wins over the value that it replaced.
+/// 3. A side has a newer format: it stays byte for byte, because this version cannot read what it would lose. Of two such
+///    sides, the newer format stays, and of equal formats the greater bytes.
+/// 4. A side is not valid: it loses against any other side, and counts as missing if there is none.
+/// 5. A value that was edited by hand and committed without a stamp wins over the value that it replaced.
 struct RecordJoin: Sendable {
   /// The merged record; nil if neither side is valid.
   let bytes: [UInt8]?
+  /// True if the merged record has a newer format, which this version cannot read.
+  let isNewer: Bool
   /// The conflicting edits.
   let decisions: [MergeDecision]
   /// The reasons that a side is not valid; nil if it is valid or missing.
@@ -32,6 +36,15 @@ struct RecordJoin: Sendable {
     let (mine, other) = (ours.map { Version($0, kind) }, theirs.map { Version($0, kind) })
     refusals = (mine?.error, other?.error)
     var decisions: [MergeDecision] = []
+    let newer = [mine, other].compactMap { $0?.newer }.max { a, b in
+      a.format == b.format
+        ? a.bytes.lexicographicallyPrecedes(b.bytes) : a.format < b.format
+    }
+    if let newer {
+      (bytes, self.decisions, isNewer) = (newer.bytes, [], true)
+      return
+    }
+    isNewer = false
     switch (mine?.record, other?.record) {
     case (let a?, let b?):
       bytes = RecordJoin.joined(a, b, base: base, &decisions)
@@ -92,13 +105,18 @@ struct RecordJoin: Sendable {
   private struct Version {
     var record: Record?
     var error: RecordError?
+    /// The content of a record of a newer format; nil for any other one.
+    var newer: (format: Int64, bytes: [UInt8])?
 
-    init(_ bytes: Result<[UInt8], RecordError>, _ kind: RecordPath) {
+    init(_ content: Result<[UInt8], RecordError>, _ kind: RecordPath) {
       do throws(RecordError) {
-        let bytes = try bytes.get()
+        let bytes = try content.get()
         record = Record(bytes: bytes, value: try kind.value(in: bytes))
       } catch {
         self.error = error
+        if case .newerFormat(let format) = error.kind, case .success(let bytes) = content {
+          newer = (format, bytes)
+        }
       }
     }
   }

@@ -3,7 +3,8 @@ import Git
 
 /// The merge of two trees, for the paths on which they differ:
 ///
-/// 1. The path of a record: see `RecordJoin`. A record that only one side has stays. An invalid record loses.
+/// 1. The path of a record: see `RecordJoin`. A record that only one side has stays. An invalid record loses. One of a
+///    newer format stays as it is, and is reported.
 /// 2. Any other path, or anything but a regular file: it is not in the merged tree. The file stays in its owner's
 ///    work tree.
 ///
@@ -196,7 +197,10 @@ struct TreeJoin {
       if file.ours != nil { files[path] = .some(nil) }
       return
     }
-    if let error = result.join.refusals.theirs { refuse(prefix, file.name, error.reason) }
+    if let error = result.join.refusals.theirs {
+      let isKept = result.join.isNewer && result.blob == theirs
+      refuse(prefix, file.name, error.reason, isKept: isKept)
+    }
     decisions += result.join.decisions
     if let bytes = result.join.bytes {
       if let ours, result.blob == ours { return }
@@ -208,10 +212,13 @@ struct TreeJoin {
     }
   }
 
-  private mutating func refuse(_ prefix: String, _ name: String, _ reason: String) {
+  private mutating func refuse(
+    _ prefix: String, _ name: String, _ reason: String, isKept: Bool = false
+  ) {
     refused += 1
     guard refusals.count < TreeJoin.maxRefusals else { return }
     refusals.append(
-      MergeRefusal(folder: String(prefix.dropLast()), name: name, reason: reason))
+      MergeRefusal(
+        folder: String(prefix.dropLast()), name: name, reason: reason, isKept: isKept))
   }
 }
