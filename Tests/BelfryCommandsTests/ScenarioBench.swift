@@ -184,6 +184,11 @@ final class ScenarioBench {
     case .helper:
       let output = try await belfry(["tick", "--json"])
       try output.expectSuccess()
+      // The hooks exit at once, but the helper records their end a little later.
+      guard
+        try await ProcessTable.waitUntilNone(
+          has: "attend\0--store\0\(bench.sandbox.store)", in: .arguments)
+      else { throw Unexpected(text: "the delivery helper does not end") }
       return try note((output.object["nextWake"] as? String).flatMap { Instant(rfc3339: $0) })
     }
   }
