@@ -270,7 +270,7 @@ import Testing
     let unknown = try #require(try await doctor())
     #expect(unknown["level"] as? String == "note")
     #expect((unknown["message"] as? String)?.contains("the drain is not known yet") == true)
-    #expect(try await batteryWarnings(sandbox)["Competition"]?["assumed"] as? Bool == true)
+    #expect(try await batteryWarnings(sandbox)["Tea"]?["assumed"] as? Bool == true)
   }
 
   @Test("Belfry reads the battery from UPower when the kernel reports none")
