@@ -65,8 +65,8 @@ final class DaemonBench: @unchecked Sendable {
   /// The time of the daemon's next wake-up; nil for never.
   var nextWake: Instant? { loop?.nextWake }
 
-  /// The event that the daemon logs once it has locked a store that it has opened again.
-  var reopening: DaemonLogEvent? { loop?.takeReopening() }
+  /// The events that the daemon logs once it has locked a store that it has opened again.
+  var reopening: [DaemonLogEvent] { loop?.takeReopening() ?? [] }
 
   var now: Instant { clock.withLock { $0 } }
 

@@ -164,12 +164,13 @@ public final class Daemon: Sendable {
       }
       loop.handle(event)
       source.watch(zones: loop.zoneFiles)
-      if let reopening = loop.takeReopening() {
+      let reopening = loop.takeReopening()
+      if !reopening.isEmpty {
         if lock?.isInPlace != true { lock = try takeLock(of: loop.store) }
         source.reopen(
           poke: loop.store.pokePath, branch: loop.store.branch.filesAndConfiguration)
         // Not earlier: a user who reads it may rely on the lock and the watches.
-        dependencies.log(reopening)
+        for event in reopening { dependencies.log(event) }
       }
       dependencies.notifier?.keepAlive()
       loop.seesAllChanges = source.seesAllChanges

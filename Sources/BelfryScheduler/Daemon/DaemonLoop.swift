@@ -28,7 +28,7 @@ struct DaemonLoop {
   private var settlement = SettlementSchedule()
   private var branch = BranchWatch()
   private var presence: StorePresence
-  private var reopening: DaemonLogEvent?
+  private var reopening: [DaemonLogEvent] = []
   private var rounds: RoundSchedule
   private var failures: FailureLog
 
@@ -116,10 +116,10 @@ struct DaemonLoop {
   /// The time of the next evaluation of an alarm; nil if never.
   var nextRing: Instant? { alarms.nextWake }
 
-  /// Returns an event for the log once after the store was opened again, because its folder has come back or was
-  /// replaced. The daemon then has to lock and to watch it.
-  mutating func takeReopening() -> DaemonLogEvent? {
-    defer { reopening = nil }
+  /// Returns events for the log once after the store was opened again, because its folder has come back or was replaced.
+  /// The daemon then has to lock and to watch it.
+  mutating func takeReopening() -> [DaemonLogEvent] {
+    defer { reopening = [] }
     return reopening
   }
 
@@ -359,6 +359,7 @@ struct DaemonLoop {
         }
         return presence.recordFailure()
       }
+      let wasAway = presence.isAway
       presence.recordOpening(of: opened)
       // Another clone or a copy has an identity of its own.
       let isOther = opened.device != store.device
@@ -368,9 +369,8 @@ struct DaemonLoop {
       if isOther { withdrawUnknown() }
       process(.recordingDue)
       syncs.reset()
-      reopening =
-        isOther
-        ? .storeReplaced(path: store.path, alarms: alarms.count) : .storeAvailable(path: store.path)
+      reopening = wasAway || !isOther ? [.storeAvailable(path: store.path)] : []
+      if isOther { reopening.append(.storeReplaced(path: store.path, alarms: alarms.count)) }
     }
   }
 
