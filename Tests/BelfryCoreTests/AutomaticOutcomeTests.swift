@@ -250,6 +250,30 @@ import Testing
     }
   }
 
+  @Test("Actions can be undone one after the other")
+  func undoneInTurn() throws {
+    let alarm = try daily()
+    var versions = [alarm]
+    for (index, answer) in [Answer.snooze(seconds: 60), .stop, .done()].enumerated() {
+      let now = due.adding(seconds: Int64(60 * index + 60))
+      versions.append(
+        try view(versions[index], at: now).answer(
+          answer, to: today, at: now, settings: settings, ledger: rung()
+        ).alarm)
+    }
+    var current = versions[3]
+    for (index, state) in [
+      (2, OccurrenceRecord.State.pending), (1, .snoozed), (0, nil),
+    ] as [(Int, OccurrenceRecord.State?)] {
+      let now = due.adding(seconds: Int64(600 - 60 * index))
+      current = try view(current, at: now).undoing(
+        versions[index + 1], before: versions[index], acted: due, at: now, device: laptop)
+      #expect(view(current, at: now).record(of: today)?.state == state)
+      // Copies of the undone answers do not come back.
+      for version in versions { #expect(joined(current, version) == current) }
+    }
+  }
+
   // MARK: Every order
 
   /// Three devices edit, tick and answer apart. Whatever the order in which they sync, they agree, and no outcome of a

@@ -123,7 +123,8 @@ public struct AutomaticOutcome: Hashable, Sendable {
       guard let settings, let stamp = settings[setting], stamp != basis.settings[setting] else {
         return false
       }
-      let isLater = since.map { stamp.time > $0 } ?? false
+      // Switching to the free tier completes occurrences at the time of its own stamp.
+      let isLater = since.map { stamp.time >= $0 } ?? false
       return !isLater || now.map { stamp.time.isImplausible(at: $0) } ?? false
     }
     return unseen.map(\.rawValue).sorted() + changed.map(\.rawValue).sorted()

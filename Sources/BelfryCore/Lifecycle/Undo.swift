@@ -106,16 +106,17 @@ extension Timeline {
       let state = record(of: civil)?.state ?? current.answer
       // Follow-ups that were sent since then are not another answer.
       guard current.answer == done.answer, state == done.answer,
-        done.stamp == nil || current.answers[done.stamp] != nil,
+        let stamp = current.stamp(ofAnswerIn: done),
         // A snooze on another device that lost to this answer is not another answer either.
         current.snooze.count == done.snooze.count || done.answer != .snoozed
       else { throw .changedSince(.occurrence(civil, state)) }
       result.progress.occurrences[civil] = withdrawing(
-        done.stamp, from: current, restoring: earlier ?? OccurrenceRecord(.open), at: now)
+        stamp, from: current, restoring: earlier ?? OccurrenceRecord(.open), at: now)
     }
   }
 
-  /// Returns a record without one of its answers. If no other answer is left, it has an earlier state again.
+  /// Returns a record without one of its answers, with its earlier state again. The answers of other devices stay, and
+  /// count if they have a higher rank.
   private func withdrawing(
     _ stamp: Stamp?, from current: OccurrenceRecord, restoring earlier: OccurrenceRecord,
     at now: Instant
@@ -124,8 +125,8 @@ extension Timeline {
     restored.revision += 1
     restored.exhausted = false
     restored.automatic = [:]
-    let others = current.answers.filter { $0.key != nil && $0.key != stamp }
-    if stamp != nil, !others.isEmpty {
+    let others = stamp == nil ? [:] : current.answers.filter { $0.key != nil && $0.key != stamp }
+    if !others.isEmpty, earlier.answer == .open {
       restored.answers = others
       return restored
     }
@@ -140,6 +141,7 @@ extension Timeline {
     if let cleared = alarm.progress.cleared, let since = restored.answered, since <= cleared {
       restored.revived = max(now, Instant(milliseconds: cleared.milliseconds + 1))
     }
+    if !others.isEmpty { restored.answers = restored.answers.merging(others) { $1 } }
     return restored
   }
 
@@ -166,6 +168,20 @@ extension Timeline {
       record.answered = now
       result.progress.occurrences[civil] = record
     }
+  }
+}
+
+extension OccurrenceRecord {
+  /// Returns the stamp of the answer that another version of the record had; nil if it was replaced.
+  ///
+  /// An undo of a later answer has restored it with a new stamp.
+  fileprivate func stamp(ofAnswerIn earlier: OccurrenceRecord) -> Stamp?? {
+    if earlier.stamp == nil || answers[earlier.stamp] != nil { return .some(earlier.stamp) }
+    let restored = answers.first { _, given in
+      given.state == earlier.answer && (given.state == .open || given.since == earlier.answered)
+    }
+    if let restored { return .some(restored.key) }
+    return earlier.answer == .open && answers.isEmpty ? .some(nil) : nil
   }
 }
 
