@@ -75,7 +75,7 @@ import Testing
           last.after, before: last.before, acted: last.acted, at: now, device: names[index])
       {
         device.alarm = restored
-        let events = last.entries.map { Event(undoing: $0, in: restored) }
+        let events = last.entries.map { Event(undoing: $0, in: restored, at: now) }
         _ = note(Transition(alarm: restored, events: events), at: now)
       }
       if random.one(in: 4) {

@@ -144,7 +144,7 @@ import Testing
       world.take(
         Transition(
           alarm: restored,
-          events: last.entries.map { Event(undoing: $0, in: restored) }), at: now)
+          events: last.entries.map { Event(undoing: $0, in: restored, at: now) }), at: now)
     default: break
     }
   }

@@ -163,6 +163,8 @@ extension Timeline {
     payload: LogPayload? = nil, completed: CivilDate? = nil, in transition: inout Transition
   ) {
     var record = transition.alarm.progress.occurrences[civil] ?? OccurrenceRecord(.open)
+    // An answer that no longer counts was reopened in the log: see the event `unskipped` of an edited schedule.
+    let isReopened = record.answer != .open && self.record(of: civil)?.answer != record.answer
     record.automatic[state] = outcome(state, at: now, of: record, completed: completed)
     transition.alarm.progress.occurrences[civil] = record
     let action: LogEntry.Action =
@@ -173,7 +175,8 @@ extension Timeline {
       }
     transition.events.append(
       Event(
-        action, civil, auto: action != .missed, payload: payload, revision: record.revision))
+        action, civil, auto: action != .missed, payload: payload,
+        revision: record.revision + (isReopened ? 1 : 0)))
   }
 
   /// Returns the alarm with every pending occurrence completed, for the free tier, which has no pending state.

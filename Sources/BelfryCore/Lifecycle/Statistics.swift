@@ -165,7 +165,8 @@ private struct OccurrenceTally {
     }
     switch entry.action {
     case .stopped: isStopped = true
-    case .missed: isMissed = true
+    // Dismissing a snoozed occurrence that was missed raises the revision.
+    case .missed, .dismissed: isMissed = true
     case .skipped where entry.auto: isPaused = true
     default:
       guard let outcome else { return }

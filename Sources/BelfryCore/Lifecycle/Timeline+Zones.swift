@@ -71,9 +71,11 @@ extension Timeline {
   }
 
   /// Returns the earliest time at which an unanswered occurrence may be recorded as missed, when it has stopped ringing
-  /// in every zone; nil if there are no other zones.
+  /// in every zone; nil if there are no other zones. A persistent alarm rings there without a time limit: it is missed on a
+  /// device that was off, after the grace period.
   func earliestMiss(of civil: CivilDateTime, settings: Settings) -> Instant? {
-    otherZones.isEmpty ? nil : dueEverywhere(civil).adding(seconds: settings.ringTimeout)
+    let length = alarm.delivery.persistent ? settings.grace : settings.ringTimeout
+    return otherZones.isEmpty ? nil : dueEverywhere(civil).adding(seconds: length)
   }
 }
 

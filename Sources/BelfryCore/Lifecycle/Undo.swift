@@ -186,14 +186,19 @@ extension OccurrenceRecord {
 }
 
 extension Event {
-  /// Creates the event of an undone log entry, with the restored state of its occurrence.
+  /// Creates the event of an undone log entry, with the restored state of its occurrence. There is none if an answer of
+  /// another device counts instead, which has its own entry.
   ///
-  /// - Parameter restored: the alarm after the undo.
-  public init(undoing entry: LogEntry, in restored: Alarm) {
-    let record = entry.occurrence.flatMap { restored.progress.occurrences[$0] }
+  /// - Parameters:
+  ///   - restored: the alarm after the undo.
+  ///   - now: the time of the undo.
+  public init(undoing entry: LogEntry, in restored: Alarm, at now: Instant) {
+    var record = entry.occurrence.flatMap { restored.progress.occurrences[$0] }
+    let revision = record?.revision ?? 0
+    if let stamp = record?.stamp, stamp.time < now { record = nil }
     self.init(
       .undone, entry.occurrence, auto: record?.auto ?? false, payload: .undone(entry.action),
       effective: record?.state == .done ? record?.since : nil, undoes: entry.id,
-      revision: record?.revision ?? 0, state: record?.state)
+      revision: revision, state: record?.state)
   }
 }

@@ -143,7 +143,9 @@ extension StoreHistory {
       if try store.status(current).state == .ringing { undone.rangBefore = true }
       files[file.path] = AlarmRecord.encode(restored)
       undone.alarms.append(restored)
-      let events = logged.filter { $0.alarm == id }.map { Event(undoing: $0, in: restored) }
+      let events = logged.filter { $0.alarm == id }.map {
+        Event(undoing: $0, in: restored, at: context.now)
+      }
       for entry in store.entries(events, of: restored) {
         files[LogRecord.path(entry)] = LogRecord.encode(entry)
       }
