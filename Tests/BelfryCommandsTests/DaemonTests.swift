@@ -504,6 +504,9 @@ import Testing
     #expect(bench.ledgerFailures == ["fails", "works"])
     let log = try await bench.belfry("log", "--json").array
     #expect(log.filter { $0["action"] as? String == "fired" }.count == 2)
+    // The end of the hooks is recorded, too: without it, the next daemon delivers again.
+    let ledger = bench.sandbox.store + "/.git/belfry/ledger.json"
+    #expect(try await bench.settle { try !bench.sandbox.read(ledger).contains("\"owner\"") })
     try await bench.start()
     try await bench.wait(until: "2026-11-20T09:05:00Z")
     #expect(bench.rings.count == 2)

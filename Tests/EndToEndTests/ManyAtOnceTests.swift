@@ -72,8 +72,6 @@ import Testing
     try sandbox.write(
       "#!/bin/sh\necho \"$BELFRY_TITLE\" >> '\(sandbox.rang)'\n", to: sandbox.hooks + "/notify",
       mode: 0o755)
-    try FileManager.default.createSymbolicLink(
-      atPath: sandbox.hooks + "/ring", withDestinationPath: "/bin/true")
     let tick = try await sandbox.run(
       "/usr/bin/timeout", ["500", Sandbox.binary, "tick", "--json"],
       environment: ["BELFRY_NOW": "2026-11-23T09:00:00Z", "TZ": "UTC", "BELFRY_DEVICE": "laptop"])

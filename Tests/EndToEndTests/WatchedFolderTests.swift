@@ -14,11 +14,11 @@ import Testing
       \(before)
       "$belfry" daemon 2>"$log" & daemon=$!
       for i in $(seq 1200); do grep -q watching "$log" && break; sleep 0.1; done
-      # The number of files whose status a command asks for.
+      # The number of alarms' files whose status a command asks for.
       looks() {
         "$belfry" "$@" >/dev/null 2>&1
         strace -f -qq -o '\(sandbox.root)/trace' -e trace=newfstatat,statx "$belfry" "$@" >/dev/null 2>&1
-        grep -c '\\.json"' '\(sandbox.root)/trace'
+        grep -c 'alarms/[a-z0-9]*\\.json"' '\(sandbox.root)/trace'
       }
       \(script)
       kill $daemon

@@ -150,12 +150,14 @@ extension Timeline {
     let old = Timeline(before, zone: zone, calendar: calendar)
     let ended = Timeline(result, zone: zone, calendar: calendar)
     let floor = alarm.progress.floor
+    // After the clearing, which ended everything up to its own time.
+    let revived = max(
+      now, alarm.progress.cleared.map { Instant(milliseconds: $0.milliseconds + 1) } ?? now)
     for civil in old.occurrences(in: .pending) + old.occurrences(in: .snoozed)
     where floor.map({ civil > $0 }) ?? true && ended.record(of: civil) == nil {
       guard var record = before.progress.occurrences[civil] else { continue }
       record.revision = (alarm.progress.occurrences[civil]?.revision ?? record.revision) + 1
-      let cleared = alarm.progress.cleared.map { Instant(milliseconds: $0.milliseconds + 1) }
-      record.revived = max(now, cleared ?? now)
+      record.revived = revived
       record.automatic = [:]
       result.progress.occurrences[civil] = record
     }
@@ -165,7 +167,7 @@ extension Timeline {
       var record = (alarm.progress.occurrences[civil] ?? OccurrenceRecord(.open)).unanswered
       record.revision += 1
       record.automatic = [:]
-      record.answered = now
+      record.answered = revived
       result.progress.occurrences[civil] = record
     }
   }
