@@ -304,6 +304,8 @@ import Testing
     #expect(done.object["nextWake"] as? String == "2026-11-27T09:00:00Z")
     try sandbox.write(
       "#!/bin/sh\ncat >/dev/null\necho snooze 10m\n", to: sandbox.hooks + "/notify", mode: 0o755)
+    // A tick ends with the first channel that delivers.
+    try sandbox.write("#!/bin/sh\nexit 1\n", to: sandbox.hooks + "/ring", mode: 0o755)
     let snoozed = try await sandbox.belfry("tick", "--json", now: "2026-11-27T09:00:00Z")
     #expect(snoozed.object["nextWake"] as? String == "2026-11-27T09:10:00Z")
   }

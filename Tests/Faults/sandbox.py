@@ -134,6 +134,9 @@ class Device:
             line = 'printf "%s %s %s\\n" "$BELFRY_KIND" "$BELFRY_ALARM" "$BELFRY_OCCURRENCE"'
             (hooks / hook).write_text(f'#!/bin/sh\n{line} >>"{self.rung}"\n')
             (hooks / hook).chmod(0o755)
+        # Without this hook, the sound would be tried again for as long as an alarm rings.
+        (hooks / "ring").write_text("#!/bin/sh\ncat >/dev/null\n")
+        (hooks / "ring").chmod(0o755)
         # git's gc stays in the foreground, so that it ends with the command that started it.
         (self.home / ".gitconfig").write_text(
             f"[user]\nname = {name}\nemail = {name}@example.com\n[gc]\nautoDetach = false\n")
