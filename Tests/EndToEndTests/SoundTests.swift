@@ -29,6 +29,8 @@ import Testing
   @Test(arguments: ["bell", "chime", "marimba", "pulse", "tritone"])
   func soundPlaysThroughALSA(_ name: String) async throws {
     let sandbox = try Sandbox()
+    // The shipped hook plays the sound.
+    try FileManager.default.removeItem(atPath: sandbox.hooks + "/ring")
     let file = try alsa(sandbox)
     let play = try await sandbox.belfry("sounds", "play", name)
     #expect(play.out == "Played \(name).\n", "\(play.err)")
@@ -43,6 +45,8 @@ import Testing
     .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/pulseaudio")))
   func soundPlaysThroughPulseAudio() async throws {
     let sandbox = try Sandbox()
+    // The shipped hook plays the sound.
+    try FileManager.default.removeItem(atPath: sandbox.hooks + "/ring")
     let root = sandbox.root
     let script = """
       mkdir -p '\(root)/run'; chmod 700 '\(root)/run'
@@ -74,6 +78,8 @@ import Testing
     .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/pulseaudio")))
   func mutedOutput() async throws {
     let sandbox = try Sandbox()
+    // The shipped hook plays the sound.
+    try FileManager.default.removeItem(atPath: sandbox.hooks + "/ring")
     let root = sandbox.root
     try await sandbox.plus()
     _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "12:00")
@@ -123,6 +129,8 @@ import Testing
       }))
   func soundPlaysThroughPipeWire() async throws {
     let sandbox = try Sandbox()
+    // The shipped hook plays the sound.
+    try FileManager.default.removeItem(atPath: sandbox.hooks + "/ring")
     let root = sandbox.root
     let script = """
       mkdir -p '\(root)/run'; chmod 700 '\(root)/run'
@@ -155,6 +163,8 @@ import Testing
   @Test("A sound with rising volume starts quietly")
   func risingVolumeStartsQuietly() async throws {
     let sandbox = try Sandbox()
+    // The shipped hook plays the sound.
+    try FileManager.default.removeItem(atPath: sandbox.hooks + "/ring")
     let file = try alsa(sandbox)
     let script = """
       '\(Sandbox.binary)' sounds play pulse --repeat --rising > '\(sandbox.root)/said' &
@@ -170,6 +180,8 @@ import Testing
   @Test("Ringing alarms sound one at a time until they are answered")
   func alarmsSoundUntilAnswered() async throws {
     let sandbox = try Sandbox()
+    // The shipped hook plays the sound.
+    try FileManager.default.removeItem(atPath: sandbox.hooks + "/ring")
     try await sandbox.plus()
     let file = try alsa(sandbox)
     for name in ["Tea", "Rent"] {

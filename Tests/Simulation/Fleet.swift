@@ -27,8 +27,10 @@ final class Fleet {
   /// The device whose clock is years ahead for a while. Nil if there is none.
   private let prophet: Int?
   private var crashed: Set<Int> = []
-  /// True if a clock was weeks ahead: responses at that time are not expected at the end.
+  /// True if a clock was ahead by more than the tolerance: responses at that time are not expected at the end.
   private var wasAhead = false
+  /// The true times of the edits of alarms, by their stamps.
+  private var edits: [Stamp: Instant] = [:]
 
   private static let zones = [
     "UTC", "Europe/Berlin", "America/New_York", "Asia/Tokyo", "Pacific/Auckland", "Asia/Kolkata",
@@ -96,7 +98,7 @@ final class Fleet {
   /// Runs a number of steps.
   func live(steps: Int) async throws {
     for step in 0..<steps {
-      time = time.adding(seconds: Int64(random.pick([300, 1800, 3600, 7200, 20_000, 40_000])))
+      try advance()
       try disturb()
       for device in devices where device.asleepUntil <= time {
         if device.nextWake <= device.now(time) || random.one(in: 4) { try await tick(device) }
@@ -105,6 +107,7 @@ final class Fleet {
       if device.asleepUntil <= time {
         try act(on: device)
         if random.one(in: 12) { try handEdit(device) }
+        try noteEdits(on: device)
       }
       for device in devices where device.asleepUntil <= time && random.one(in: 3) {
         try await sync(device)
@@ -112,6 +115,27 @@ final class Fleet {
       if step % 10 == 9, random.one(in: 3) { try await plainPull() }
       if random.one(in: 20) { try await moveBranch() }
       if random.one(in: 40) { try rewind() }
+    }
+  }
+
+  /// Lets some time pass, in half of the steps until a steady alarm is due.
+  private func advance() throws {
+    time = time.adding(seconds: Int64(random.pick([300, 1800, 3600, 7200, 20_000, 40_000])))
+    guard random.one(in: 2), !steady.isEmpty else { return }
+    let device = random.pick(devices)
+    guard let alarm = try device.store(at: time).alarm(random.pick(steady)),
+      let next = Timeline(
+        alarm, zone: ZoneLibrary(variable: device.zone).zone(of: alarm)
+      ).next(after: time)
+    else { return }
+    time = next.at.adding(seconds: Int64(random.pick([10, 300, 1200, 2400, 7200])))
+    device.nextWake = min(device.nextWake, device.now(time))
+  }
+
+  /// Remembers the true time of every edit of a device.
+  private func noteEdits(on device: SimulatedDevice) throws {
+    for alarm in try device.store(at: time).allAlarms().alarms {
+      for stamp in alarm.mergeState.stamps.values where edits[stamp] == nil { edits[stamp] = time }
     }
   }
 
@@ -132,9 +156,10 @@ final class Fleet {
       device.lastLook = nil
       note("device\(device.index) sleeps until \(device.asleepUntil)")
     case 4:
-      // A clock change, by hours at most.
-      device.skew = Int64(random.int(-7200...7200))
+      // A clock change, by a day at most.
+      device.skew = Int64(random.pick([random.int(-7200...7200), random.int(-86_400...86_400)]))
       device.lastLook = nil
+      if device.skew > Instant.tolerance { wasAhead = true }
       note("the clock of device\(device.index) is \(device.skew) s off")
     case 5:
       setRight(device)
@@ -193,6 +218,7 @@ final class Fleet {
     for failure in report.failures { throw failure }
     for problem in report.problems { throw Violation("device\(device.index): \(problem)") }
     try expectRang(expected, on: device, after: heard)
+    try expectHeardToday(on: device)
     try expectNothingSettledAhead(on: device)
     device.lastLook = abs(device.skew) <= 90 ? store.context.now : nil
     device.nextWake = report.nextWake ?? .distantFuture
@@ -245,6 +271,59 @@ final class Fleet {
       throw Violation(
         "device\(device.index) did not ring for \(key.alarm.short) of \(key.occurrence)")
     }
+  }
+
+  /// The time in seconds for which every alarm rings, whatever the ring timeout is set to.
+  private static let shortestTimeout: Int64 = 1500
+  /// The time in seconds for which a persistent alarm rings at least: the grace period.
+  private static let persistentTime: Int64 = 39_600
+
+  /// Expects that the latest due occurrence of each steady alarm has been heard on a device, and rings if the alarm is
+  /// persistent, unless a person had said something else.
+  ///
+  /// It follows from the definition and from the responses that the device knows, never from what a clock has recorded.
+  private func expectHeardToday(on device: SimulatedDevice) throws {
+    guard abs(device.skew) <= 90 else { return }
+    let store = try device.store(at: time)
+    let now = store.context.now
+    for id in steady {
+      guard let alarm = try store.alarm(id), alarm.enabled, !alarm.isDeleted else { continue }
+      let view = store.timeline(alarm)
+      guard let civil = view.scheduled.last(onOrBefore: view.zone.civil(at: now)) else { continue }
+      let due = view.zone.instant(of: civil)
+      let age = now.seconds(since: due)
+      guard age > 0, due > began.adding(seconds: 7200), alarm.pause?.covers(civil) != true,
+        isEarlierEdit(.pause, of: alarm, than: due)
+      else { continue }
+      let log = store.history.log(of: id).filter { $0.occurrence.map { $0 >= civil } ?? false }
+      let isAnswered = log.contains { entry in
+        let isByClock = entry.auto || [.missed, .fired, .reminded].contains(entry.action)
+        return entry.occurrence != civil || !isByClock
+      }
+      let heard = device.person.heard.compactMap { $0.notification.content?.id }
+        .filter { $0.alarm == id }.map(\.occurrence)
+      if isAnswered || heard.contains(where: { $0 > civil }) { continue }
+      let isPersistent =
+        alarm.delivery.persistent && isEarlierEdit(.delivery, of: alarm, than: due)
+      guard age < (isPersistent ? Fleet.persistentTime : Fleet.shortestTimeout) else { continue }
+      let status = try store.status(alarm)
+      if !heard.contains(civil) {
+        throw Violation(
+          "device\(device.index) has not heard \(alarm.title) of \(civil), \(age) s after its time: \(status.state)"
+        )
+      }
+      if isPersistent, status.state != .ringing || status.current != civil {
+        throw Violation(
+          "device\(device.index): the persistent \(alarm.title) of \(civil) is \(status.state), and nobody has responded"
+        )
+      }
+    }
+  }
+
+  /// Returns true if the last edit of a field was made well before an occurrence was due, or if there was none.
+  private func isEarlierEdit(_ field: Alarm.Field, of alarm: Alarm, than due: Instant) -> Bool {
+    guard let stamp = alarm.mergeState.stamps[field] else { return true }
+    return edits[stamp].map { $0 < due.adding(seconds: -300) } ?? false
   }
 
   /// Expects that no occurrence is settled on a device by the clock before it is due there.
@@ -441,10 +520,15 @@ final class Fleet {
     guard !known.isEmpty else { return }
     let id = random.pick(known)
     let title = "title \(random.int(0...99))"
-    switch random.int(0...21) {
+    switch random.int(0...25) {
     case 0 where alarms.count < 6: _ = try add(on: device, title: title)
     case 1, 2: try edit(id, store, device) { $0.title = title }
     case 3: try edit(id, store, device) { $0.note = title }
+    case 22, 23: try edit(id, store, device) { $0.delivery.persistent.toggle() }
+    case 24: try pause(id, store, device)
+    case 25 where random.one(in: 2):
+      try store.set(.ringTimeout, to: .seconds(random.pick([1800, 3600, 10_800])))
+      note("device\(device.index) set the ring timeout")
     case 20, 21:
       let tag = try AlarmTag(random.pick(["home", "pills", "work"]))
       try edit(id, store, device) { $0.tags.formSymmetricDifference([tag]) }

@@ -158,10 +158,10 @@ enum Examination: String, ExpressibleByArgument {
   /// Returns the diagnoses of the first 20 findings, and the number of the others.
   private func limited(_ findings: [Finding], _ context: CommandContext) -> [Diagnosis] {
     let all = findings.map { DoctorText.diagnosis($0, context) }
-    guard all.count > 20 else { return all }
     let rest = all.dropFirst(20)
+    guard let last = rest.last else { return all }
     let level: Diagnosis.Level = rest.contains { $0.level == .problem } ? .problem : .note
-    return all.prefix(20) + [Diagnosis(rawValue, level, "And \(rest.count) more.")]
+    return all.prefix(20) + [Diagnosis(last.area, level, "And \(rest.count) more.")]
   }
 
   private func runRepair(_ context: CommandContext) async throws {
