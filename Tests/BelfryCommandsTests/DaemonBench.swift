@@ -170,7 +170,7 @@ final class DaemonBench: @unchecked Sendable {
         return queue
       }
       for event in events { loop?.handle(event) }
-      if events.isEmpty, loop?.taskCount == 0 { return }
+      if events.isEmpty, loop?.taskCount ?? 0 == 0 { return }
       try await Task.sleep(for: .milliseconds(2))
     }
   }
