@@ -43,7 +43,7 @@ public struct Partnership: Hashable, Sendable {
   public let expires: Instant
   /// The time at which the pairing was completed; nil before.
   public var paired: Instant?
-  /// True if the user was told that the pairing has expired.
+  /// True if the expiry of the pairing was reported.
   var isExpiryReported = false
   /// The limits for the partner's requests.
   public var limits = PartnerLimits()

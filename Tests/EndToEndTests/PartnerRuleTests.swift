@@ -380,7 +380,7 @@ extension PartnerTests {
       #expect(try await !alex.belfry(command).err.contains("expired"), "\(command)")
     }
     #expect(try await !alex.belfry(["tick", "--quiet"], now: later).err.contains("expired"))
-    // The sync above has recorded that the user was told. The other side's daemon notifies once.
+    // The sync above has reported the expiry here. The daemon of the other side notifies once.
     try chris.sandbox.write(
       "#!/bin/sh\ncat >/dev/null\nprintf '%s\\n' \"$BELFRY_HEADLINE\" >> '\(chris.sandbox.rang)'\n",
       to: chris.sandbox.hooks + "/message", mode: 0o755)
