@@ -119,7 +119,14 @@ extension Store {
 
   /// Returns the join of an alarm's file and the versions that the work tree lacks.
   func alarm(_ id: Identifier, _ pending: PendingVersions?) throws -> Alarm? {
-    switch try readAlarm(id) {
+    try alarm(id, pending, in: readAlarm(id))
+  }
+
+  /// Returns the join of an alarm's file, which was read already, and the versions that the work tree lacks.
+  func alarm(
+    _ id: Identifier, _ pending: PendingVersions?, in file: AlarmFile
+  ) throws -> Alarm? {
+    switch file {
     case .good(let alarm, let content): return pending?.joined(id, with: content.bytes) ?? alarm
     case .bad, .missing: return try lastGood(id, pending)
     }

@@ -18,7 +18,7 @@ extension Store {
     _ setting: Setting, to value: Setting.Value?
   ) throws -> [(alarm: Alarm, occurrence: CivilDateTime)] {
     try write(reconciling: .settings) { writer in
-      var record = try settingsRecord()
+      var record = try writer.readSettings()
       var settings = try self.settings().settings
       let value = value ?? Settings()[keyPath: setting.value]
       settings[keyPath: setting.value] = value
@@ -32,7 +32,6 @@ extension Store {
         message: CommitMessage(
           "Set \(setting.name) to \(value)", trailers: [("Action", CommitMessage.settings)],
           device: device))
-      try settleSettings()
       return completed
     }
   }
@@ -47,11 +46,16 @@ extension Store {
   /// Returns the record of the settings, or nil if the file is missing.
   ///
   /// - Throws: `StoreError.badRecord`.
-  public func settingsRecordIfAny() throws -> SettingsRecord? {
+  public func settingsRecordIfAny() throws -> SettingsRecord? { try settingsFile()?.record }
+
+  /// Returns the record of the settings and the content of its file, or nil if the file is missing.
+  ///
+  /// - Throws: `StoreError.badRecord`.
+  func settingsFile() throws -> (record: SettingsRecord, bytes: [UInt8])? {
     do {
       return try DurableFile.read(
         "\(path)/\(SettingsFile.path)", limit: SettingsFile.largest
-      ).map { try SettingsFile.decode($0.bytes) }
+      ).map { (try SettingsFile.decode($0.bytes), $0.bytes) }
     } catch let error as RecordError {
       throw StoreError.badRecord(path: SettingsFile.path, error)
     } catch let error as FileError where !Store.isOutOfResources(error) {

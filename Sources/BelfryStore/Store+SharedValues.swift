@@ -19,7 +19,7 @@ extension Store {
   /// - Throws: `StoreError.badRecord` if the settings file is not valid, because its content must not be lost.
   public func setSharedValues(_ values: [String: JSON], subject: String) throws {
     try write(reconciling: .settings) { writer in
-      var record = try settingsRecord()
+      var record = try writer.readSettings()
       let stamp = Stamp.next(after: record.stamps.values.max(), now: context.now, device: device)
       for (key, value) in values {
         record.values[key] = value.line
@@ -28,7 +28,6 @@ extension Store {
       try writer.commit(
         [SettingsFile.path: SettingsFile.encode(record)],
         message: CommitMessage(subject, device: device))
-      try settleSettings()
     }
   }
 }

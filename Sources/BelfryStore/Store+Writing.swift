@@ -151,8 +151,8 @@ extension Store {
       return try write(reconciling: .evaluation) { writer in
         // Another process may have written before the lock was acquired.
         let before = try writer.checkedAlarms ?? AlarmIndex(self)
-        writer.read.merge(before.blobsOfDue) { read, _ in read }
-        if let change = try body(alarms(before))?.excluding(before.invalid) {
+        let alarms = try alarms(changingIn: before, writer)
+        if let change = try body(alarms)?.excluding(before.invalid) {
           try writer.commit(change)
         }
         return Evaluated(problems: before.problems, nextChange: before.nextChange)
@@ -161,6 +161,13 @@ extension Store {
       _ = try body(workTreeAlarms(index))
       return Evaluated(problems: index.problems, nextChange: index.nextChange, failure: error)
     }
+  }
+
+  /// Returns the alarms whose status may have changed, as the reconciliation left them.
+  func alarms(changingIn index: AlarmIndex, _ writer: StoreWriter) throws -> [Alarm] {
+    writer.read.merge(index.blobsOfDue) { read, _ in read }
+    let pending = pendingVersions()
+    return try index.changing.compactMap { try alarm($0, pending, in: writer.readAlarm($0)) }
   }
 
   /// Returns the alarms whose status may have changed, as they are in the work tree, for a caller that cannot wait
@@ -173,7 +180,7 @@ extension Store {
 
   private func alarms(_ index: AlarmIndex) throws -> [Alarm] {
     let pending = pendingVersions()
-    return try Set(index.due + index.unsettled).sorted().compactMap { try alarm($0, pending) }
+    return try index.changing.compactMap { try alarm($0, pending) }
   }
 
   /// Returns log entries of this device for events in chronological order.

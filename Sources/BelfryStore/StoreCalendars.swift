@@ -41,15 +41,17 @@ public struct StoreCalendars: StorePart {
   ///
   /// - Throws: `RecordError` if the file is not valid.
   private func readFile(_ name: String) throws(RecordError) -> HolidayCalendar? {
-    let bytes: [UInt8]?
+    guard let bytes = try content(name) else { return nil }
+    return try CalendarRecord.decode(bytes, name: name)
+  }
+
+  private func content(_ name: String) throws(RecordError) -> [UInt8]? {
     do throws(FileError) {
-      bytes = try DurableFile.read(
+      return try DurableFile.read(
         "\(path)/\(CalendarRecord.path(name))", limit: CalendarRecord.largest)?.bytes
     } catch {
       throw RecordError(Store.reason(error, limit: CalendarRecord.largest))
     }
-    guard let bytes else { return nil }
-    return try CalendarRecord.decode(bytes, name: name)
   }
 
   private func lastGood(_ name: String) -> HolidayCalendar? {
@@ -59,14 +61,19 @@ public struct StoreCalendars: StorePart {
     return try? CalendarRecord.decode(good.bytes, name: name)
   }
 
-  /// Returns the calendar with a name, or nil if the file is missing.
+  /// Returns the calendar with a name for a change, as the reconciliation left it (see `StoreWriter.readAlarm(_:)`), or
+  /// nil if the file is missing.
   ///
-  /// - Throws: `StoreError.badRecord`.
-  func read(_ name: String) throws -> HolidayCalendar? {
-    do throws(RecordError) {
-      return try readFile(name)
-    } catch {
-      throw StoreError.badRecord(path: CalendarRecord.path(name), error)
+  /// - Throws: `StoreError.badRecord`; `GitError`.
+  func read(_ name: String, _ writer: StoreWriter) throws -> HolidayCalendar? {
+    let path = CalendarRecord.path(name)
+    do {
+      guard let bytes = try content(name) else { return nil }
+      let calendar = try CalendarRecord.decode(bytes, name: name)
+      let reconciled = try writer.reconciledVersion(of: path, saved: bytes)
+      return reconciled.flatMap { try? CalendarRecord.decode($0, name: name) } ?? calendar
+    } catch let error as RecordError {
+      throw StoreError.badRecord(path: path, error)
     }
   }
 
@@ -102,8 +109,11 @@ public struct StoreCalendars: StorePart {
     signature == local.calendars.read() ?? ""
   }
 
-  /// Saves the signature of the committed records.
-  func settle() throws { try local.calendars.replace(with: signature) }
+  /// Saves the signature that the records had when they agreed with the branch.
+  func settle(_ signature: String) throws { try local.calendars.replace(with: signature) }
+
+  /// Makes the next reconciliation compare the records with the branch.
+  func unsettle() throws { try local.calendars.replace(with: "changed") }
 
   // MARK: Writing
 
@@ -134,7 +144,7 @@ public struct StoreCalendars: StorePart {
   ) throws -> (calendar: HolidayCalendar, isChanged: Bool) {
     try store.write(reconciling: .calendars) { writer in
       let path = CalendarRecord.path(name)
-      let before = try read(name) ?? HolidayCalendar(name: name)
+      let before = try read(name, writer) ?? HolidayCalendar(name: name)
       let after = body(before)
       if after == before { return (before, false) }
       var files: [String: [UInt8]?] = [path: CalendarRecord.encode(after)]
@@ -145,7 +155,6 @@ public struct StoreCalendars: StorePart {
         files,
         message: CommitMessage(
           subject, trailers: [("Action", CommitMessage.calendar)], device: device))
-      try settle()
       let isChanged = after.years.mapValues(\.holidays) != before.years.mapValues(\.holidays)
       return (after, isChanged)
     }

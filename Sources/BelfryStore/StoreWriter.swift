@@ -38,6 +38,11 @@ final class StoreWriter {
   var read: [String: ObjectID] = [:]
   /// The alarm index as it was before an import of all hand edits; nil if there was no such import.
   var checkedAlarms: AlarmIndex?
+  /// The blobs of the files that this writer has committed, by path.
+  private var committed: [String: ObjectID] = [:]
+  /// The folders of a commit with which the work tree agreed.
+  private var folders: FolderCache
+  private var commitOfFolders: ObjectID?
 
   /// Creates a writer. `Store.write(reconciling:)` is the only caller that does so for a write.
   ///
@@ -59,6 +64,7 @@ final class StoreWriter {
     self.hold = hold
     self.seen = seen
     reconciled = seen
+    folders = FolderCache(repository, commit: nil)
   }
 
   /// Returns the commit of the branch, or nil before the first commit.
@@ -71,13 +77,57 @@ final class StoreWriter {
 
   // MARK: Reading
 
-  /// Reads an alarm that is then changed.
-  func readAlarm(_ id: Identifier) throws -> Store.AlarmFile {
+  /// Reads the file of an alarm, which a write may then replace.
+  func readFile(of id: Identifier) throws -> Store.AlarmFile {
     let file = try store.readAlarm(id)
     if case .good(_, let content) = file {
       read[AlarmRecord.path(id)] = Repository.blobID(content.bytes)
     }
     return file
+  }
+
+  /// Reads an alarm that is then changed, as the reconciliation left it.
+  ///
+  /// A file that an editor has saved since then has edits without stamps. In its place, the branch's version is
+  /// returned. The file stays as it is, and the next reconciliation imports it.
+  func readAlarm(_ id: Identifier) throws -> Store.AlarmFile {
+    let file = try store.readAlarm(id)
+    let path = AlarmRecord.path(id)
+    guard case .good(_, let content) = file,
+      let bytes = try reconciledVersion(of: path, saved: content.bytes),
+      let alarm = try? AlarmRecord.decode(bytes, id: id, now: store.context.now)
+    else { return file }
+    return .good(alarm, Store.DurableFileContent(bytes: bytes, status: content.status))
+  }
+
+  /// Reads the settings that are then changed, as the reconciliation left them (see `readAlarm(_:)`).
+  ///
+  /// - Throws: `StoreError.badRecord`.
+  func readSettings() throws -> SettingsRecord {
+    guard let file = try store.settingsFile() else { return SettingsRecord() }
+    guard let bytes = try reconciledVersion(of: SettingsFile.path, saved: file.bytes),
+      let record = try? SettingsFile.decode(bytes)
+    else { return file.record }
+    return record
+  }
+
+  /// Returns the branch's version of a file that was saved since the reconciliation; nil if the file is as it was, or
+  /// if the branch has no such file.
+  func reconciledVersion(of path: String, saved bytes: [UInt8]) throws -> [UInt8]? {
+    let blob = Repository.blobID(bytes)
+    if read[path] == blob { return nil }
+    let commit = try reconciled ?? head()
+    if commitOfFolders != commit {
+      (folders, commitOfFolders) = (FolderCache(repository, commit: commit), commit)
+    }
+    // A version that cannot be read is replaced by the write.
+    guard let known = committed[path] ?? (try? folders.blob(at: path)) ?? nil, known != blob,
+      let version = try? repository.blob(known, limit: AlarmRecord.largest)
+    else {
+      read[path] = blob
+      return nil
+    }
+    return version
   }
 
   /// Returns true if a file's version is one that was read, or the one in a commit.
@@ -186,6 +236,7 @@ final class StoreWriter {
     store.local.log.finish()
     let (written, blobs) = (transaction.written, entry.blobs)
     for path in written.keys { read[path] = blobs[path] ?? nil }
+    committed.merge(blobs.compactMapValues { $0 }) { $1 }
     transaction.removeBackups {
       repository.forgetOldIndex()
       store.alarmIndexCache.update(files: files, blobs: blobs, written: written)
@@ -194,9 +245,9 @@ final class StoreWriter {
       repository, objects: objects.reduce(0) { $0 + $1.bytes.count })
     store.local.pokeDaemon()
     // An error is ignored: the next command then compares the settings with the branch once more.
-    if written[SettingsFile.path] != nil { try? store.settleSettings() }
+    if let status = written[SettingsFile.path] { try? store.settleSettings(status) }
     if written.keys.contains(where: { $0.hasPrefix(CalendarRecord.folder) }) {
-      try? store.calendars.settle()
+      try? store.calendars.unsettle()
     }
     store.context.didWrite(store)
   }

@@ -18,6 +18,7 @@ final class DaemonBench: @unchecked Sendable {
   private let zone: Mutex<String>
   private let logEvents = Mutex<[DaemonLogEvent]>([])
   private var loop: DaemonLoop?
+  private var standIn: Process?
   private(set) var activeDeliveries = ActiveDeliveries { _ in }
   /// Blocks every write of the ledger, as a disk that hangs does.
   let disk = Gate()
@@ -98,7 +99,7 @@ final class DaemonBench: @unchecked Sendable {
   func tick() async throws -> TickReport {
     try writeClock()
     let store = try Store.open(sandbox.store, context: context()).store
-    let leaseOwner = LeaseOwner(name: "ticks") { $0 == "ticks" }
+    let leaseOwner = LeaseOwner.thisProcess
     let hooks = hooks(ActiveDeliveries { _ in }, leaseOwner: leaseOwner)
     return try await Tick(store, delivery: hooks, leaseOwner: leaseOwner).run()
   }
@@ -132,9 +133,7 @@ final class DaemonBench: @unchecked Sendable {
     try writeClock()
     let store = try Store.open(sandbox.store, context: context()).store
     activeDeliveries = ActiveDeliveries { self.send(.deliveryChanged($0)) }
-    // A lease owner that differs from the previous daemon's.
-    let name = UUID().uuidString
-    let leaseOwner = LeaseOwner(name: name) { $0 == name }
+    let leaseOwner = try newLeaseOwner()
     var loop = DaemonLoop(
       store: store,
       dependencies: Daemon.Dependencies(
@@ -152,6 +151,27 @@ final class DaemonBench: @unchecked Sendable {
     self.loop = loop
     try await settle()
   }
+
+  /// Returns a lease owner that the daemon's commands recognize as alive: a process that stands for the daemon. The
+  /// previous one ends.
+  private func newLeaseOwner() throws -> LeaseOwner {
+    endStandIn()
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/bin/sleep")
+    process.arguments = ["10000"]
+    (process.standardOutput, process.standardError) = (nil, nil)
+    try process.run()
+    standIn = process
+    return .process(process.processIdentifier)
+  }
+
+  private func endStandIn() {
+    // Foundation blocks SIGTERM in its child processes.
+    if let standIn { _ = kill(standIn.processIdentifier, SIGKILL) }
+    standIn?.waitUntilExit()
+  }
+
+  deinit { endStandIn() }
 
   private func send(_ event: DaemonEvent) { queue.withLock { $0.append(event) } }
 
@@ -186,11 +206,16 @@ final class DaemonBench: @unchecked Sendable {
   }
 
   /// Advances the clock in steps, and wakes the daemon at its own wake-up times.
-  func wait(until text: String) async throws {
+  ///
+  /// - Parameter settled: called after each step.
+  func wait(
+    until text: String, settled: () async throws -> Void = {}
+  ) async throws {
     let end = Instant(rfc3339: text)!
     while let wake = loop?.nextWake, wake <= end {
       clock.withLock { $0 = max($0, wake) }
       try await handle(.time)
+      try await settled()
     }
     clock.withLock { $0 = end }
     try writeClock()

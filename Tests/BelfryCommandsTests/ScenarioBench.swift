@@ -23,6 +23,8 @@ struct Scenario: Sendable, CustomStringConvertible {
     case run(String)
     /// Runs a command that this state does not allow.
     case refused(String)
+    /// Runs a command that the state may not allow, on this device or on the other one.
+    case attempt(String, elsewhere: Bool)
     /// Runs a command on another device of the store, which has no scheduler.
     case elsewhere(String)
     /// Syncs this device, the other one, and this one again.
@@ -39,10 +41,10 @@ struct Scenario: Sendable, CustomStringConvertible {
   let name: String
   /// The steps, from 08:00 on 20 November 2026, a Friday, in UTC.
   let steps: [Step]
-  /// The expected deliveries: `day time kind title occurrence`.
-  let deliveries: [String]
+  /// The expected deliveries: `day time kind title occurrence`. Nil if only the schedulers are compared.
+  let deliveries: [String]?
 
-  init(_ name: String, _ steps: [Step], delivers deliveries: [String]) {
+  init(_ name: String, _ steps: [Step], delivers deliveries: [String]?) {
     self.name = name
     self.steps = steps
     self.deliveries = deliveries
@@ -65,6 +67,20 @@ struct ScenarioOutcome: Equatable, CustomStringConvertible {
   var description: String {
     (["deliveries:"] + deliveries + ["states:"] + states + ["log:"] + log + ["evaluations:"]
       + evaluations).joined(separator: "\n    ")
+  }
+
+  /// The lines that another outcome has or lacks.
+  func differences(from other: ScenarioOutcome) -> [String] {
+    func lines(_ outcome: ScenarioOutcome) -> [String] {
+      outcome.deliveries.map { "delivery: \($0)" } + outcome.states.map { "state: \($0)" }
+        + outcome.log.map { "log: \($0)" }
+    }
+    return lines(self).difference(from: lines(other)).map { change in
+      switch change {
+      case .insert(_, let line, _): "+ \(line)"
+      case .remove(_, let line, _): "- \(line)"
+      }
+    }
   }
 
   /// Compares what a person sees.
@@ -96,17 +112,17 @@ final class ScenarioBench {
     for name in ["follow-up", "missed"] {
       try sandbox.write(hook, to: "\(sandbox.hooks)/\(name)", mode: 0o755)
     }
-    let shown = "\(sandbox.root)/shown"
+    let shown = "\(sandbox.root)/shown-$BELFRY_ALARM-$BELFRY_OCCURRENCE"
     try sandbox.write(
-      hook + "\n[ \"$BELFRY_KIND\" != firing ] || touch '\(shown)'\n",
+      hook + "\n[ \"$BELFRY_KIND\" != firing ] || touch \"\(shown)\"\n",
       to: "\(sandbox.hooks)/notify", mode: 0o755)
     // The sound ends after the notification was recorded: a tick ends with the first of them.
     try sandbox.write(
       """
       #!/bin/sh
       cat >/dev/null
-      until [ -e '\(shown)' ]; do sleep 0.02; done
-      rm -f '\(shown)'
+      until [ -e "\(shown)" ]; do sleep 0.02; done
+      rm -f "\(shown)"
       """, to: "\(sandbox.hooks)/ring", mode: 0o755)
     if kind == .daemon { try await bench.start() }
   }
@@ -131,6 +147,13 @@ final class ScenarioBench {
       let output = try await belfry(words(text))
       if output.status == 0 { throw Unexpected(text: "\(text) succeeded") }
       try await evaluate()
+    case .attempt(let text, elsewhere: false):
+      let output = try await belfry(words(text))
+      if !(0...7).contains(output.status) { try output.expectSuccess() }
+      try await evaluate()
+    case .attempt(let text, elsewhere: true):
+      let output = try await bench.belfry(words(text), device: "desktop", home: otherHome)
+      if !(0...7).contains(output.status) { try output.expectSuccess() }
     case .elsewhere(let text): try await other(words(text))
     case .exchange:
       try await belfry(["sync"]).expectSuccess()
@@ -158,7 +181,9 @@ final class ScenarioBench {
   /// Lets time pass until a moment, with an evaluation at each wake-up of the scheduler.
   private func wait(until text: String) async throws {
     let end = Instant(rfc3339: text)!
-    if kind == .daemon { return try await bench.wait(until: text) }
+    if kind == .daemon {
+      return try await bench.wait(until: text) { try await self.awaitHelpers() }
+    }
     var wake = try await evaluate()
     while let next = wake, next <= end {
       try bench.set(max(next, bench.now.adding(seconds: 1)))
@@ -176,6 +201,7 @@ final class ScenarioBench {
       // As its watch of the files reports a change.
       try await bench.handle(.settings)
       try await bench.handle(.poke)
+      try await awaitHelpers()
       return nil
     case .tick:
       let report = try await bench.tick()
@@ -184,13 +210,18 @@ final class ScenarioBench {
     case .helper:
       let output = try await belfry(["tick", "--json"])
       try output.expectSuccess()
-      // The hooks exit at once, but the helper records their end a little later.
-      guard
-        try await ProcessTable.waitUntilNone(
-          has: "attend\0--store\0\(bench.sandbox.store)", in: .arguments)
-      else { throw Unexpected(text: "the delivery helper does not end") }
+      try await awaitHelpers()
       return try note((output.object["nextWake"] as? String).flatMap { Instant(rfc3339: $0) })
     }
+  }
+
+  /// Waits until the delivery helpers have ended. The hooks exit at once, but a helper records their end a little later,
+  /// and its clock does not know of a jump.
+  private func awaitHelpers() async throws {
+    guard
+      try await ProcessTable.waitUntilNone(
+        has: "attend\0--store\0\(bench.sandbox.store)", in: .arguments)
+    else { throw Unexpected(text: "the delivery helper does not end") }
   }
 
   private func note(_ wake: Instant?) throws -> Instant? {
@@ -248,8 +279,8 @@ final class ScenarioBench {
 extension Scenario.Step {
   fileprivate var needsOtherDevice: Bool {
     switch self {
-    case .elsewhere, .exchange: true
-    case .run, .refused, .until, .jump, .move: false
+    case .elsewhere, .exchange, .attempt(_, elsewhere: true): true
+    case .run, .attempt, .refused, .until, .jump, .move: false
     }
   }
 }

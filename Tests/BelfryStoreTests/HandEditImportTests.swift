@@ -68,6 +68,72 @@ import Testing
     #expect(try await fixture.status().isEmpty)
   }
 
+  @Test(
+    "An edit between the import and the change of the same alarm is not taken over without a stamp")
+  func editBeforeRead() async throws {
+    let fixture = try await StoreFixture("Tea")
+    let tea = try fixture.alarm("Tea")
+    let file = fixture.file(tea)
+    let old = try fixture.sandbox.read(file)
+    // The editor holds the version from before this edit.
+    try fixture.edit(file, "\"Tea\"", "\"Coffee\"")
+    try fixture.store.write(reconciling: .alarms([tea.id])) { writer in
+      try fixture.sandbox.write(old.replacing("\"Tea\"", with: "\"Milk\""), to: file)
+      guard case .good(let alarm, _) = try writer.readAlarm(tea.id) else {
+        Issue.record("not valid")
+        return
+      }
+      #expect(alarm.title == "Coffee")
+      var after = alarm
+      after.note = "Green"
+      after = after.stamped(
+        against: alarm, at: fixture.store.context.now, device: fixture.store.device)
+      try writer.commit(
+        [AlarmRecord.path(tea.id): AlarmRecord.encode(after)],
+        message: CommitMessage("Change the note", device: nil))
+    }
+    #expect(try fixture.sandbox.read(file).contains("Milk"))
+    try fixture.store.write(reconciling: .records) { _ in }
+    let after = try fixture.alarm("Milk")
+    #expect(after.note == "Green")
+    let stamps = after.mergeState.stamps
+    #expect(try #require(stamps[.title]) > #require(stamps[.note]))
+    #expect(try await fixture.status().isEmpty)
+  }
+
+  @Test("An edit while all alarms are evaluated is not taken over without a stamp")
+  func editBeforeEvaluation() async throws {
+    let fixture = try await StoreFixture("Tea")
+    let tea = try fixture.alarm("Tea")
+    let file = fixture.file(tea)
+    let old = try fixture.sandbox.read(file)
+    try fixture.edit(file, "\"Tea\"", "\"Coffee\"")
+    try fixture.store.write(reconciling: .evaluation) { writer in
+      try fixture.sandbox.write(old.replacing("\"Tea\"", with: "\"Milk\""), to: file)
+      let index = try #require(writer.checkedAlarms)
+      #expect(try fixture.store.alarms(changingIn: index, writer).map(\.title) == ["Coffee"])
+    }
+  }
+
+  @Test("An edit of the settings between their import and a change is imported by the next write")
+  func settingsEditBeforeRead() async throws {
+    let fixture = try await StoreFixture()
+    _ = try fixture.store.set(.snooze, to: .seconds(300))
+    let file = fixture.store.path + "/settings.json"
+    let text = try fixture.sandbox.read(file)
+    let edited = text.replacing("\"snooze\": 300", with: "\"snooze\": 420")
+    #expect(edited != text)
+    try fixture.store.write(reconciling: .settings) { writer in
+      try fixture.sandbox.write(edited, to: file)
+      #expect(try writer.readSettings().values["snooze"] == "300")
+    }
+    #expect(!fixture.store.settingsAreSettled)
+    let head = try fixture.head()
+    try fixture.store.write(reconciling: .settings) { _ in }
+    #expect(try await fixture.subjects(since: head) == ["Edited by hand: settings"])
+    #expect(fixture.store.settingsAreSettled)
+  }
+
   @Test("An outdated file reverts nothing")
   func outdatedFile() async throws {
     let fixture = try await StoreFixture("Tea")

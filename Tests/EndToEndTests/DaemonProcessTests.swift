@@ -156,11 +156,15 @@ import Testing
       wait $daemon
       # An orphan that has ended can stay in the table of processes.
       runs() { grep -qs '^State:.[^Z]' "/proc/$1/status"; }
+      until_ended() {
+        for i in $(seq 100); do runs "$1" || return; sleep 0.1; done
+        echo "the hook of $2 never ended"
+      }
       BELFRY_NOW=2026-11-23T09:00:10Z '\(Sandbox.binary)' done tea
-      runs "$tea" && echo "the hook of Tea never ended"
+      until_ended "$tea" Tea
       runs "$milk" || echo "the hook of Milk never stayed"
       BELFRY_NOW=2026-11-23T09:00:20Z '\(Sandbox.binary)' delete milk --yes
-      runs "$milk" && echo "the hook of Milk never ended"
+      until_ended "$milk" Milk
       : > '\(sandbox.root)/daemon.log'
       start
       """, now: "2026-11-23T08:59:58Z")

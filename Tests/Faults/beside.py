@@ -3,7 +3,7 @@ file of an alarm while belfry changes the same alarm, a git that collects garbag
 commits the work tree. At the end every acknowledged write and the editor's last version must exist."""
 import json, os, random, re, threading, time
 from collections import Counter, namedtuple
-from datetime import timedelta
+from datetime import datetime, timedelta
 from sandbox import Clock, Device, Unusable, brief, mend, play, tree_files
 
 WRITERS = 4
@@ -11,6 +11,7 @@ BELLS = 10  # alarms that are due during the run
 MOST = 12  # maximum number of alarms of each writer
 SPEED = 30  # factor of the devices' clock, so that alarms become due
 LOCKED, NOT_POSSIBLE = 7, 4
+COMMITTED = "Commit the work tree"  # the subject of git's commits
 
 # An acknowledged write: the action in the log, the alarm, and the value that identifies the entry.
 Fact = namedtuple("Fact", "action alarm key value")
@@ -153,7 +154,7 @@ class Scenario:
     def commit(self):
         # It sometimes loses a race against belfry ("cannot lock ref"), as against any other git.
         with self.turn:
-            outcome = self.device.git("commit", "-a", "-q", "--allow-empty", "-m", "Commit the work tree")
+            outcome = self.device.git("commit", "-a", "-q", "--allow-empty", "-m", COMMITTED)
         self.counts["commits" if outcome.code == 0 else "failed commits"] += 1
         time.sleep(0.1)
 
@@ -200,6 +201,8 @@ class Scenario:
     def finish(self):
         """Checks, after all processes have ended, that every acknowledged write is in the files and in HEAD."""
         fail, device = self.report.fail, self.device
+        # A clock that goes back would make the stamps wrong.
+        device.clock.moment = datetime.fromisoformat(self.now().removesuffix("Z"))
         outcome = self.run("add", "The last one", "--daily", "--at", "23:00")
         if outcome.code != 0:
             fail("a write fails after all other processes have ended", brief(outcome))
@@ -218,6 +221,7 @@ class Scenario:
         log, committed = device.log(), tree_files(device.store, "HEAD", device.home)
         self.find_facts(listed, log, committed)
         self.find_edits(listed)
+        self.find_stamps()
         rung = Counter(device.rung.read_text().split("\n"))
         noted = {(entry["alarm"], entry["occurrence"]) for entry in log.values() if entry["action"] == "fired"}
         for alarm, occurrence in sorted(self.fired):
@@ -251,6 +255,22 @@ class Scenario:
         for key, value in (("title", editor.title), ("note", editor.noted)):
             if value is not None and shown.get(key) != value:
                 self.missing("edit", f"the {key} of the edited file is {shown.get(key)!r}, not {value!r}")
+
+    def find_stamps(self):
+        """Checks that no commit of belfry has an earlier stamp than the commits of belfry before it. A commit of git can
+        have the older version that the editor held."""
+        device, latest = self.device, {}
+        log = device.git("log", "--reverse", "--first-parent", "--format=commit %H %s", "--name-only", "--", "alarms").out
+        for line in log.splitlines():
+            if line.startswith("commit "):
+                _, commit, subject = line.split(" ", 2)
+            elif line and subject != COMMITTED:
+                shown = device.git("show", f"{commit}:{line}")
+                for key, stamp in json.loads(shown.out)["stamps"].items() if shown.code == 0 else ():
+                    if stamp < latest.get((line, key), ""):
+                        self.report.fail("a commit has an earlier stamp than the ones before it",
+                                         f"{commit[:8]} ({subject}): {key} of {line}, {stamp}")
+                    latest[line, key] = max(stamp, latest.get((line, key), ""))
 
     def missing(self, what, details):
         self.counts["missing"] += 1

@@ -11,24 +11,24 @@ import TestSupport
 /// The core, the stores on disk, the merges and the ticks are real. Time, the network and delivery are simulated.
 final class Fleet {
   private let sandbox: Sandbox
-  private var random: SeededGenerator
-  private let network = Network()
+  var random: SeededGenerator
+  let network = Network()
   private(set) var devices: [SimulatedDevice] = []
-  private let hubs: [String]
+  let hubs: [String]
   /// The true time.
-  private(set) var time: Instant
+  var time: Instant
   private let began: Instant
   /// The events, for the analysis of a failed seed.
   private(set) var story: [String] = []
   private var ledger = Ledger()
   /// The alarms that are never rescheduled, disabled or deleted. Each of their occurrences is accounted for.
-  private var steady: [Identifier] = []
+  private(set) var steady: [Identifier] = []
   private var alarms: [Identifier] = []
   /// The device whose clock is years ahead for a while. Nil if there is none.
-  private let prophet: Int?
+  let prophet: Int?
   private var crashed: Set<Int> = []
   /// True if a clock was ahead by more than the tolerance: responses at that time are not expected at the end.
-  private var wasAhead = false
+  private(set) var wasAhead = false
   /// The true times of the edits of alarms, by their stamps.
   private var edits: [Stamp: Instant] = [:]
 
@@ -91,7 +91,7 @@ final class Fleet {
     }
   }
 
-  private func note(_ words: String) { story.append("\(time) \(words)") }
+  func note(_ words: String) { story.append("\(time) \(words)") }
 
   // MARK: Time
 
@@ -115,6 +115,7 @@ final class Fleet {
       if step % 10 == 9, random.one(in: 3) { try await plainPull() }
       if random.one(in: 20) { try await moveBranch() }
       if random.one(in: 40) { try rewind() }
+      if random.one(in: 20) { try await dispute() }
     }
   }
 
@@ -133,7 +134,7 @@ final class Fleet {
   }
 
   /// Remembers the true time of every edit of a device.
-  private func noteEdits(on device: SimulatedDevice) throws {
+  func noteEdits(on device: SimulatedDevice) throws {
     for alarm in try device.store(at: time).allAlarms().alarms {
       for stamp in alarm.mergeState.stamps.values where edits[stamp] == nil { edits[stamp] = time }
     }
@@ -194,7 +195,7 @@ final class Fleet {
     note("device\(device.index) travels to \(device.zone)")
   }
 
-  private func tick(_ device: SimulatedDevice) async throws {
+  func tick(_ device: SimulatedDevice) async throws {
     let store = try device.store(at: time)
     if random.one(in: 25) {
       note("device\(device.index) dies in a tick")
@@ -293,7 +294,7 @@ final class Fleet {
       let due = view.zone.instant(of: civil)
       let age = now.seconds(since: due)
       guard age > 0, due > began.adding(seconds: 7200), alarm.pause?.covers(civil) != true,
-        isEarlierEdit(.pause, of: alarm, than: due)
+        isEarlierEdit(.pause, of: alarm, than: due), isEarlierEdit(.enabled, of: alarm, than: due)
       else { continue }
       let log = store.history.log(of: id).filter { $0.occurrence.map { $0 >= civil } ?? false }
       let isAnswered = log.contains { entry in
@@ -354,7 +355,7 @@ final class Fleet {
     for _ in 0..<(random.one(in: 10) ? 2 : 1) { try await sync(store, device, {}) }
   }
 
-  private func sync(
+  func sync(
     _ store: Store, _ device: SimulatedDevice, _ moment: @escaping @Sendable () -> Void
   ) async throws {
     let (network, index) = (network, device.index)
@@ -558,7 +559,7 @@ final class Fleet {
     }
   }
 
-  private func edit(
+  func edit(
     _ id: Identifier, _ store: Store, _ device: SimulatedDevice, _ body: (inout Alarm) -> Void
   ) throws {
     try store.update(id) { before in
@@ -579,7 +580,7 @@ final class Fleet {
   }
 
   /// Begins a pause, or ends the current one.
-  private func pause(_ id: Identifier, _ store: Store, _ device: SimulatedDevice) throws {
+  func pause(_ id: Identifier, _ store: Store, _ device: SimulatedDevice) throws {
     let days = random.int(1...3)
     let settings = try store.settings().settings
     try store.update(id) { before in
@@ -606,6 +607,12 @@ final class Fleet {
       Answer.stop, .stop, .done(), .done(), .snooze(seconds: 600), .skip(), .skip(.count(2)),
       .unskip(), .dismiss, .done(early: true),
     ])
+    try self.answer(answer, id, store, device)
+  }
+
+  func answer(
+    _ answer: Answer, _ id: Identifier, _ store: Store, _ device: SimulatedDevice
+  ) throws {
     let settings = try store.settings().settings
     try store.update(id) { before in
       guard

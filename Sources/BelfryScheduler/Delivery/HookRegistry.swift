@@ -126,19 +126,25 @@ public struct HookRegistry: Sendable {
     }
   }
 
+  /// The time that killed processes get to end, which takes longer on a busy machine.
+  private static let timeAfterKill = Duration.seconds(1)
+
   /// Waits until process groups have ended, and kills them after the grace period.
   private static func end(_ groups: [pid_t]) {
-    let deadline = ContinuousClock.now + grace
+    for group in wait(for: groups, grace) { _ = kill(-group, SIGKILL) }
+    _ = wait(for: groups, timeAfterKill)
+  }
+
+  /// Waits until process groups have ended, and returns those that have not.
+  private static func wait(for groups: [pid_t], _ time: Duration) -> [pid_t] {
+    let deadline = ContinuousClock.now + time
     // A process id is not reused while its group has a member.
     var rest = groups.filter { kill(-$0, 0) == 0 }
-    while !rest.isEmpty {
-      if ContinuousClock.now >= deadline {
-        for group in rest { _ = kill(-group, SIGKILL) }
-        return
-      }
+    while !rest.isEmpty, ContinuousClock.now < deadline {
       _ = usleep(50_000)
       rest = rest.filter { kill(-$0, 0) == 0 }
     }
+    return rest
   }
 }
 

@@ -3,10 +3,13 @@ import Git
 import Glibc
 
 extension LeaseOwner {
-  /// This process, named after the boot, the process id and the start time.
-  public static let thisProcess: LeaseOwner = {
+  /// This process.
+  public static let thisProcess = process(getpid())
+
+  /// Returns a process as an owner, named after the boot, the process id and the start time.
+  static func process(_ id: pid_t) -> LeaseOwner {
     let prefix = "\((ProcessIdentity.currentBoot ?? "").prefix(8))-"
-    let own = prefix + identity(of: "\(getpid())")
+    let own = prefix + identity(of: "\(id)")
     return LeaseOwner(name: own) { name in
       if name == own { return true }
       guard name.hasPrefix(prefix) else { return false }
@@ -14,7 +17,7 @@ extension LeaseOwner {
       guard let number = rest.split(separator: "-").first else { return false }
       return identity(of: String(number)) == rest
     }
-  }()
+  }
 
   /// Returns the identity of a process: its process id and its start time in ticks since the boot. Without such a
   /// process, the process id alone.

@@ -158,6 +158,9 @@ struct AlarmIndex {
         at: store.context.now, settings: settings, ledger: ledger))
   }
 
+  /// The alarms whose status may have changed.
+  var changing: [Identifier] { Set(due + unsettled).sorted() }
+
   /// The blobs of the due alarms by the paths of their files.
   var blobsOfDue: [String: ObjectID] {
     due.reduce(into: [:]) { blobs, id in

@@ -49,8 +49,8 @@ extension StoreHistory {
       var files: [String: [UInt8]?] = [:]
       try revertAlarms(action, changed, writer, &undone, &files)
       try store.requireRoom(for: undone.alarms)
-      try revertSettings(action, changed, repository, &undone, &files)
-      try revertCalendars(action, changed, repository, &undone, &files)
+      try revertSettings(action, changed, writer, &undone, &files)
+      try revertCalendars(action, changed, writer, &undone, &files)
       undone.devices = try store.devices.revertAdoption(action, changed, repository, &files)
       guard !files.isEmpty else { throw StoreError.nothingToUndo }
       var trailers: [(key: String, value: String)] = [
@@ -61,7 +61,6 @@ extension StoreHistory {
       try writer.commit(
         files,
         message: CommitMessage("Undo: \(undone.subject)", trailers: trailers, device: device))
-      if !undone.settings.isEmpty { try store.settleSettings() }
       return undone
     }
   }
@@ -153,7 +152,7 @@ extension StoreHistory {
   }
 
   private func revertCalendars(
-    _ action: Commit, _ changed: [ChangedFile], _ repository: Repository, _ undone: inout Undone,
+    _ action: Commit, _ changed: [ChangedFile], _ writer: StoreWriter, _ undone: inout Undone,
     _ files: inout [String: [UInt8]?]
   ) throws {
     for file in changed {
@@ -161,7 +160,7 @@ extension StoreHistory {
         continue
       }
       func version(_ blob: ObjectID) throws -> HolidayCalendar {
-        let bytes = try repository.blob(blob, limit: CalendarRecord.largest)
+        let bytes = try writer.repository.blob(blob, limit: CalendarRecord.largest)
         return try read(action, file.path) { () throws(RecordError) in
           try CalendarRecord.decode(bytes, name: name)
         }
@@ -169,7 +168,7 @@ extension StoreHistory {
       let after = try version(blob)
       let before = try file.before.map(version) ?? HolidayCalendar(name: name)
       guard
-        let restored = try store.calendars.read(name)?.undoing(
+        let restored = try store.calendars.read(name, writer)?.undoing(
           after, before: before, at: context.now, device: device)
       else { throw StoreError.calendarChangedSince(subject: undone.subject, name: name) }
       files[file.path] = CalendarRecord.encode(restored)
@@ -178,20 +177,20 @@ extension StoreHistory {
   }
 
   private func revertSettings(
-    _ action: Commit, _ changed: [ChangedFile], _ repository: Repository, _ undone: inout Undone,
+    _ action: Commit, _ changed: [ChangedFile], _ writer: StoreWriter, _ undone: inout Undone,
     _ files: inout [String: [UInt8]?]
   ) throws {
     guard let file = changed.first(where: { $0.path == SettingsFile.path }), let blob = file.after
     else { return }
     func version(_ blob: ObjectID) throws -> SettingsRecord {
-      let bytes = try repository.blob(blob, limit: SettingsFile.largest)
+      let bytes = try writer.repository.blob(blob, limit: SettingsFile.largest)
       return try read(action, file.path) { () throws(RecordError) in
         try SettingsFile.decode(bytes)
       }
     }
     let after = try version(blob)
     let before = try file.before.map(version) ?? SettingsRecord()
-    var record = try store.settingsRecord()
+    var record = try writer.readSettings()
     let stamp = Stamp.next(after: record.stamps.values.max(), now: context.now, device: device)
     for setting in Setting.allCases where !setting.isLocal {
       let (old, new) = (before.values[setting.rawValue], after.values[setting.rawValue])

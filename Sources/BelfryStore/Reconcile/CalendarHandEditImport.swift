@@ -7,7 +7,8 @@ import Git
 /// file is restored: `belfry calendar remove` removes a calendar.
 ///
 /// - Precondition: The work tree agrees with the branch, apart from hand edits.
-/// - Effect: At most one commit. Invalid files stay as they are. The signature of the calendars is saved.
+/// - Effect: At most one commit. Invalid files stay as they are. If there is none,
+///   the signature of the calendars is saved.
 /// - Cost: The status of each calendar if they are unchanged since the last commit. Otherwise three versions of each.
 struct CalendarHandEditImport: ReconcileStep {
   static let stage = ReconcileStage.calendars
@@ -17,6 +18,8 @@ struct CalendarHandEditImport: ReconcileStep {
   func run(_ writer: StoreWriter) throws {
     let store = writer.store
     if store.calendars.areSettled, !isBranchUnknown { return }
+    // An editor can save a file after this one was read.
+    let signature = store.calendars.signature
     let committed = try blobs(in: try writer.head(), writer)
     let seen = (try? writer.seen.map { try blobs(in: $0, writer) }) ?? nil
     let names = DurableFile.names(in: "\(store.path)/\(CalendarRecord.folder)")
@@ -50,14 +53,13 @@ struct CalendarHandEditImport: ReconcileStep {
         files[path] = .some(encoded)
       }
     }
-    if !files.isEmpty {
-      try writer.commit(
-        files,
-        message: CommitMessage(
-          "Edited by hand: holidays", trailers: [("Action", CommitMessage.calendar)],
-          device: store.device))
-    }
-    try store.calendars.settle()
+    if files.isEmpty { return try store.calendars.settle(signature) }
+    // The next reconciliation compares the new files once more.
+    try writer.commit(
+      files,
+      message: CommitMessage(
+        "Edited by hand: holidays", trailers: [("Action", CommitMessage.calendar)],
+        device: store.device))
   }
 
   /// Returns the blobs of the calendars in a commit by path.

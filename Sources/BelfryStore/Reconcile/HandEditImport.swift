@@ -75,6 +75,7 @@ struct HandEditImport: ReconcileStep {
       if lstat("\(writer.store.path)/\(AlarmRecord.path(id))", &status) == 0,
         FileSignature(status) == indexFile.signature(row)
       {
+        writer.read[AlarmRecord.path(id)] = indexFile.row(row)?.blob
         return nil
       }
     }
@@ -87,6 +88,8 @@ private struct AlarmEdits {
   private let writer: StoreWriter
   private let indexFile: AlarmIndexFile?
   private let committed: [Identifier: ObjectID]
+  /// The alarms of the commit at which Belfry left the branch, if another program has moved it since then.
+  private let seen: [Identifier: ObjectID]
   private let settings: Settings
   private var origin: EditOrigin
   private var files: [String: [UInt8]?] = [:]
@@ -103,6 +106,14 @@ private struct AlarmEdits {
     self.indexFile = indexFile
     self.committed = committed
     settings = try writer.store.settings().settings
+    // A commit that cannot be read has no versions.
+    if let commit = writer.seen, try writer.head() != commit,
+      let tree = try? writer.repository.commit(commit).tree
+    {
+      seen = (try? Store.alarms(writer.repository, in: tree)) ?? [:]
+    } else {
+      seen = [:]
+    }
     origin = EditOrigin(writer.repository, from: try writer.seen ?? writer.head())
   }
 
@@ -110,7 +121,7 @@ private struct AlarmEdits {
   mutating func add(_ id: Identifier) throws {
     let path = AlarmRecord.path(id)
     let head = committed[id]
-    switch try writer.readAlarm(id) {
+    switch try writer.readFile(of: id) {
     case .bad: return
     case .missing:
       guard let good = try store.lastGood(id) else { return }
@@ -126,14 +137,15 @@ private struct AlarmEdits {
         file.index(of: id).flatMap { file.row($0)?.blob }
       }
       let base = try version(known, id) ?? version(head, id)
-      // The index can have an earlier version than the branch.
-      let theirs = head != known ? try version(head, id) : nil
+      // The index can have an earlier version than the branch, and another program can have committed an earlier one.
+      let others = try Set([head, seen[id]].compactMap { $0 }).filter { $0 != known }
+        .sorted { $0.description < $1.description }.compactMap { try version($0, id) }
       let stamped = written.stamped(
         against: base.map { origin.version(of: written, base: $0) }, at: store.context.now,
         device: store.device,
-        after: [base, theirs].compactMap { $0?.latestStamp }.max())
+        after: ([base].compactMap { $0 } + others).compactMap(\.latestStamp).max())
       var result = base.map { Alarm.join(stamped, $0) } ?? stamped
-      if let theirs { result = Alarm.join(result, theirs) }
+      for other in others { result = Alarm.join(result, other) }
       let bytes = AlarmRecord.encode(result)
       if let head, bytes == content.bytes, Repository.blobID(bytes) == head {
         // Another program has committed the file, so only the index is updated.

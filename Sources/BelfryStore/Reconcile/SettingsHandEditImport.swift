@@ -39,14 +39,16 @@ struct SettingsHandEditImport: ReconcileStep {
     }
     result = SettingsRecord.join(SettingsRecord.join(result, base), committed)
     let encoded = SettingsFile.encode(result)
-    if encoded != bytes || encoded != file.bytes {
+    if encoded == bytes, encoded == file.bytes {
+      try store.settleSettings(file.status)
+    } else {
+      // It also settles the file that it writes.
       try writer.commit(
         [SettingsFile.path: encoded],
         message: CommitMessage(
           "Edited by hand: settings", trailers: [("Action", CommitMessage.settings)],
           device: store.device))
     }
-    try store.settleSettings()
   }
 
   /// Returns the settings of the commit at which Belfry left the branch, or nil if the commit is unknown or they cannot
@@ -68,16 +70,21 @@ extension Store {
   }
 
   /// Saves the signature of the committed settings.
-  func settleSettings() throws {
-    guard let signature = settingsSignature else { return }
-    try local.settings.replace(with: signature)
+  ///
+  /// - Parameter status: The status of the file that has the committed content. An editor may have saved another one
+  ///   since then.
+  func settleSettings(_ status: stat) throws {
+    try local.settings.replace(with: Store.text(of: FileSignature(status)))
   }
 
   /// The signature of the settings file, which changes with its content; nil if the file is missing.
   var settingsSignature: String? {
     var status = stat()
     guard lstat("\(path)/\(SettingsFile.path)", &status) == 0 else { return nil }
-    let signature = FileSignature(status)
-    return "\(signature.size) \(signature.modified) \(signature.changed) \(signature.inode)"
+    return Store.text(of: FileSignature(status))
+  }
+
+  private static func text(of signature: FileSignature) -> String {
+    "\(signature.size) \(signature.modified) \(signature.changed) \(signature.inode)"
   }
 }

@@ -13,10 +13,11 @@ import Glibc
 /// For each record that differs between the two:
 ///
 /// 1. Head lacks the record, or has a version that loses something: see `BranchRestoration`.
-/// 2. The file is as in `seen`, or neither has one: head's version is written. If head's version is a hand edit that
-///    was committed without a stamp, it is imported as one.
-/// 3. Head's version is not valid: the file's version is committed again.
-/// 4. The user has edited or removed the file: this is left to `HandEditImport` and `MissingRecordRestoration`.
+/// 2. The file is as in `seen`, or neither has one: head's version is written.
+/// 3. Head's version is a hand edit that was committed without a stamp: it is imported as one, and joined with the
+///    version in `seen`.
+/// 4. Head's version is not valid: the file's version is committed again.
+/// 5. The user has edited or removed the file: this is left to `HandEditImport` and `MissingRecordRestoration`.
 ///
 /// If `seen` is unknown, all records of head are compared with the work tree: missing files are written, and records
 /// that head lacks are committed.
@@ -70,8 +71,9 @@ private struct MovedRecords {
   private var blobs: [String: ObjectID] = [:]
   /// The files to commit and write.
   private var filesToCommit: [String: [UInt8]] = [:]
-  /// The hand edits that another program has committed.
-  private var edits: [RecordPath: [UInt8]] = [:]
+  /// The hand edits that another program has committed. Those without content are in the work tree already, or the file
+  /// has been edited further.
+  private var edits: [RecordPath: [UInt8]?] = [:]
   private var origin: EditOrigin
   /// False if something could not be read, and was left out.
   private(set) var isComplete = true
@@ -93,8 +95,15 @@ private struct MovedRecords {
     filesToCommit = restoration.files
     var unedited: Set<String> = []
     for change in changes {
-      guard let kind = RecordPath(change.path), workTreeBlob(change.path) == .some(change.before)
-      else { continue }
+      guard let kind = RecordPath(change.path) else { continue }
+      guard workTreeBlob(change.path) == .some(change.before) else {
+        if let before = change.before, let bytes = change.after.flatMap({ content($0, kind) }),
+          isEdit(kind, bytes, since: before)
+        {
+          edits[kind] = .some(nil)
+        }
+        continue
+      }
       unedited.insert(change.path)
       writer.read[change.path] = change.before
       guard let after = change.after, filesToCommit[change.path] == nil,
@@ -109,7 +118,7 @@ private struct MovedRecords {
         blobs[change.path] = after
       }
     }
-    for (kind, bytes) in edits { try write(bytes, kind) }
+    for case (let kind, let bytes?) in edits { try write(bytes, kind) }
     if filesToCommit.isEmpty {
       if !filesToWrite.isEmpty {
         try writer.checkOut(filesToWrite.mapValues { $0 }, known: blobs, of: head)
@@ -183,10 +192,12 @@ private struct MovedRecords {
     transaction.removeBackups()
   }
 
-  private func importEdits() throws {
+  private mutating func importEdits() throws {
     let alarms = edits.keys.compactMap { kind -> Identifier? in
       if case .alarm(let id) = kind { id } else { nil }
     }
+    // An invalid file is compared again with what Belfry had committed.
+    for id in alarms { if case .bad = try store.readAlarm(id) { isComplete = false } }
     try HandEditImport(.alarms(alarms.sorted())).run(writer)
     if edits[.settings] != nil { try SettingsHandEditImport().run(writer) }
     let hasCalendars = edits.keys.contains { kind in
