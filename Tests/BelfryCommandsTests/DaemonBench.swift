@@ -95,13 +95,14 @@ final class DaemonBench: @unchecked Sendable {
     try writeClock()
   }
 
-  /// Runs a tick in this process, with the hooks of the bench. Its deliveries may continue after it.
+  /// Runs a tick in this process, with the hooks of the bench, which must end by themselves.
   func tick() async throws -> TickReport {
     try writeClock()
     let store = try Store.open(sandbox.store, context: context()).store
     let leaseOwner = LeaseOwner.thisProcess
     let hooks = hooks(ActiveDeliveries { _ in }, leaseOwner: leaseOwner)
-    return try await Tick(store, delivery: hooks, leaseOwner: leaseOwner).run()
+    return try await Tick(store, delivery: CompleteDelivery(hooks: hooks), leaseOwner: leaseOwner)
+      .run()
   }
 
   private func hooks(_ active: ActiveDeliveries, leaseOwner: LeaseOwner) -> HookDelivery {
@@ -261,5 +262,19 @@ final class Gate: Sendable {
 
   func pass() {
     while closed.withLock({ $0 }) { usleep(2_000) }
+  }
+}
+
+/// Hooks whose delivery ends with the last of them, because nobody records a later end.
+private struct CompleteDelivery: NotificationDelivery {
+  let hooks: HookDelivery
+
+  func deliver(_ group: DeliveryGroup, snooze: Int64) async -> DeliveryOutcome {
+    let outcome = await hooks.deliver(group, snooze: snooze)
+    guard case .ongoing = outcome else { return outcome }
+    while hooks.activeDeliveries.identities.contains(where: group.ids.contains) {
+      try? await Task.sleep(for: .milliseconds(5))
+    }
+    return .delivered(nil)
   }
 }

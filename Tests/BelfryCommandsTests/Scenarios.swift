@@ -337,6 +337,14 @@ extension Scenario {
 
   private static let clocks: [Scenario] = [
     Scenario(
+      "A persistent alarm rings on where it was due earlier",
+      [
+        .run("add Pills --daily --at 10:00 --persistent"), .until("2026-11-20T10:05:00Z"),
+        .move("Europe/Berlin"), .until("2026-11-21T03:00:00Z"), .run("done Pills"),
+        .until("2026-11-21T05:00:00Z"),
+      ],
+      delivers: ["11-20 10:00 firing Pills 2026-11-20T10:00"]),
+    Scenario(
       "An alarm rings late after a sleep",
       [daily, .jump("2026-11-20T11:00:00Z"), .until("2026-11-20T11:01:00Z"), .run("done Pills")],
       delivers: [

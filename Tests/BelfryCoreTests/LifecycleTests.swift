@@ -201,6 +201,23 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
         == .ringing)
   }
 
+  @Test("An alarm that has rung goes on ringing where it was due earlier")
+  func zoneToTheEast() throws {
+    let berlin = try zone("Europe/Berlin")
+    for persistent in [false, true] {
+      let alarm = try rent(persistent: persistent)
+      let timeline = Timeline(alarm, zone: berlin)
+      for (minutes, state) in [
+        (10, AlarmStatus.State.ringing), (20 * 60, persistent ? .ringing : .missed),
+      ] {
+        let status = timeline.status(
+          at: due.adding(seconds: Int64(minutes) * 60), settings: free, ledger: rung(alarm))
+        #expect(status.state == state)
+        #expect(!status.isUndelivered)
+      }
+    }
+  }
+
   @Test func aStopIsDoneOnTheFreeTierAndPendingOnPlus() throws {
     let alarm = try rent()
     let done = try timeline(alarm).answer(.stop, at: due, settings: free, ledger: rung(alarm))

@@ -34,7 +34,10 @@ extension Fleet {
     for device in [one, other] { try await tick(device) }
     try await exchange(one, other)
     let statement = random.pick(Statement.allCases)
-    let isPaused = try other.store(at: time).alarm(id)?.pause != nil
+    // One of them may never have synced.
+    guard try one.store(at: time).alarm(id) != nil, let known = try other.store(at: time).alarm(id)
+    else { return }
+    let isPaused = known.pause != nil
     if isPaused != (statement == .resume) { try pause(id, one.store(at: time), one) }
     try noteEdits(on: one)
     try await exchange(one, other)

@@ -306,10 +306,20 @@ extension Timeline {
       until ?? reopeningTime(of: current, at: now)
       ?? unfoundedMiss(of: current, at: now, ledger: ledger) ?? current.at
     let ringing = Ringing(
-      due: due, ledger.entry(.occurrence(id(of: current.civil), .firing), due: due), alarm: alarm,
-      ringsHere: ringsHere, now: now, settings: settings)
+      due: due, firing(of: current.civil, since: due, ledger), alarm: alarm, ringsHere: ringsHere,
+      now: now, settings: settings)
     return OpenOccurrence(
       civil: current.civil, ringing: held(ringing, current, at: now), due: due)
+  }
+
+  /// Returns the delivery of an occurrence that is due at a time; nil if it has not rung since then.
+  ///
+  /// It may have rung for a later time, if the alarm's zone has changed since then to one where it is due earlier. It goes
+  /// on ringing.
+  private func firing(
+    of civil: CivilDateTime, since due: Instant, _ ledger: DeliveryLedger
+  ) -> DeliveryLedger.Entry? {
+    ledger[.occurrence(id(of: civil), .firing)].flatMap { $0.due >= due ? $0 : nil }
   }
 
   /// Returns the time at which an occurrence that had rung was reopened, so that it rings again; nil if it was not.
