@@ -7,26 +7,45 @@ extension Scenario {
   init(seed: UInt64) {
     var steps = RandomSteps(seed: seed)
     self.init("seed \(seed)", steps.make(), delivers: nil)
+    (start, zone) = (steps.start, steps.zone)
   }
 }
 
 /// A generator of random steps.
 private struct RandomSteps {
+  /// The time before the first step.
+  let start: String
+  /// The device's time zone.
+  let zone: String
+  private let times: [String]
   private var random: SeededGenerator
-  private var now = Instant(rfc3339: "2026-11-20T08:00:00Z")!
+  private var now: Instant
   private var steps: [Scenario.Step] = []
 
   private static let titles = ["Pills", "Tea"]
 
   init(seed: UInt64) {
     random = SeededGenerator(seed: seed)
+    // In half of the seeds, the clocks change in the first night.
+    switch seed % 4 {
+    case 1:
+      (start, zone) = ("2026-03-28T20:00:00Z", "Europe/Berlin")
+      times = ["02:30", "01:50,03:10", "02:00"]
+    case 3:
+      (start, zone) = ("2026-10-24T20:00:00Z", "Europe/Berlin")
+      times = ["02:30", "02:00,03:00", "01:59"]
+    default:
+      (start, zone) = ("2026-11-20T08:00:00Z", "UTC")
+      times = ["09:00", "09:00,09:20", "09:00,21:30"]
+    }
+    now = Instant(rfc3339: start)!
   }
 
   mutating func make() -> [Scenario.Step] {
     let flags = ["", " --persistent", " --strict"]
     add(
       .run(
-        "add Pills --daily --at \(random.pick(["09:00", "09:00,09:20", "09:00,21:30"]))\(random.pick(flags))"
+        "add Pills --daily --at \(random.pick(times))\(random.pick(flags))"
       ))
     add(
       .run(

@@ -39,8 +39,12 @@ struct Scenario: Sendable, CustomStringConvertible {
 
   /// A short description.
   let name: String
-  /// The steps, from 08:00 on 20 November 2026, a Friday, in UTC.
+  /// The steps.
   let steps: [Step]
+  /// The time before the first step: 08:00 on 20 November 2026, a Friday, unless said otherwise.
+  var start = "2026-11-20T08:00:00Z"
+  /// The device's time zone.
+  var zone = "UTC"
   /// The expected deliveries: `day time kind title occurrence`. Nil if only the schedulers are compared.
   let deliveries: [String]?
 
@@ -98,11 +102,9 @@ final class ScenarioBench {
   /// The number of evaluations after which a scheduler does not come to rest.
   private static let maxEvaluations = 300
 
-  private static let start = "2026-11-20T08:00:00Z"
-
-  private init(_ kind: SchedulerKind) async throws {
+  private init(_ scenario: Scenario, _ kind: SchedulerKind) async throws {
     self.kind = kind
-    bench = try await DaemonBench(at: ScenarioBench.start)
+    bench = try await DaemonBench(at: scenario.start, zone: scenario.zone)
     let sandbox = bench.sandbox
     let hook = """
       #!/bin/sh
@@ -129,7 +131,7 @@ final class ScenarioBench {
 
   /// Returns the outcome of a scenario.
   static func run(_ scenario: Scenario, with kind: SchedulerKind) async throws -> ScenarioOutcome {
-    let bench = try await ScenarioBench(kind)
+    let bench = try await ScenarioBench(scenario, kind)
     if scenario.steps.contains(where: \.needsOtherDevice) { try await bench.addDevice() }
     for step in scenario.steps { try await bench.perform(step) }
     return try await bench.outcome()

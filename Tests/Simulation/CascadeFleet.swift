@@ -6,7 +6,7 @@ import Git
 import TestSupport
 
 /// Several devices during the hour in which an alarm with a cascade is due. Machines sleep and die, networks are cut and
-/// lose responses, clocks are up to 90 seconds off or were weeks ahead earlier, the devices are in different time zones,
+/// lose responses, clocks are up to 60 seconds off or were weeks ahead earlier, the devices are in different time zones,
 /// the first device may have traveled, and a user stops, snoozes or pauses the alarm, or does nothing.
 ///
 /// The core, the stores on disk, the merges, the ticks and the call election are real. Time, the network, the people and
@@ -90,7 +90,7 @@ final class CascadeFleet {
         SimulatedDevice(
           index: index, path: "\(root)/device\(index)",
           zone: index == 0 ? home : random.pick(CascadeFleet.zones),
-          skew: Int64(random.int(-90...90)), seed: seed))
+          skew: Int64(random.int(-60...60)), seed: seed))
     }
     self.devices = devices
     live = Set(devices.indices)

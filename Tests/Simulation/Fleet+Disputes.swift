@@ -20,7 +20,7 @@ extension Fleet {
   /// device go on without it until its clock has recorded an outcome. After both have synced, the person's words count
   /// on both.
   func dispute() async throws {
-    let able = devices.filter { $0.asleepUntil <= time && abs($0.skew) <= 90 }
+    let able = devices.filter { $0.asleepUntil <= time && abs($0.skew) <= 60 }
     guard prophet == nil, !hubs.isEmpty, !wasAhead, able.count >= 2,
       let id = steady.randomElement(using: &random)
     else { return }

@@ -54,7 +54,7 @@ final class Fleet {
     for index in 0..<count {
       let device = SimulatedDevice(
         index: index, path: "\(root)/device\(index)", zone: random.pick(Fleet.zones),
-        skew: Int64(random.int(-90...90)), seed: seed)
+        skew: Int64(random.int(-60...60)), seed: seed)
       devices.append(device)
       _ = try device.store(at: time)
     }
@@ -184,8 +184,8 @@ final class Fleet {
   }
 
   private func setRight(_ device: SimulatedDevice) {
-    if abs(device.skew) > 90 { device.lastLook = nil }
-    device.skew = Int64(random.int(-90...90))
+    if abs(device.skew) > 60 { device.lastLook = nil }
+    device.skew = Int64(random.int(-60...60))
   }
 
   private func travel(_ device: SimulatedDevice) {
@@ -221,7 +221,7 @@ final class Fleet {
     try expectRang(expected, on: device, after: heard)
     try expectHeardToday(on: device)
     try expectNothingSettledAhead(on: device)
-    device.lastLook = abs(device.skew) <= 90 ? store.context.now : nil
+    device.lastLook = abs(device.skew) <= 60 ? store.context.now : nil
     device.nextWake = report.nextWake ?? .distantFuture
     for (notification, _) in report.delivered {
       note(
@@ -284,7 +284,7 @@ final class Fleet {
   ///
   /// It follows from the definition and from the responses that the device knows, never from what a clock has recorded.
   private func expectHeardToday(on device: SimulatedDevice) throws {
-    guard abs(device.skew) <= 90 else { return }
+    guard abs(device.skew) <= 60 else { return }
     let store = try device.store(at: time)
     let now = store.context.now
     for id in steady {
@@ -329,7 +329,7 @@ final class Fleet {
 
   /// Expects that no occurrence is settled on a device by the clock before it is due there.
   private func expectNothingSettledAhead(on device: SimulatedDevice) throws {
-    guard abs(device.skew) <= 90 else { return }
+    guard abs(device.skew) <= 60 else { return }
     let store = try device.store(at: time)
     for id in steady {
       guard let alarm = try store.alarm(id) else { continue }

@@ -134,11 +134,25 @@ extension Timeline {
     }
     if status.missed.contains(civil) { return .missed }
     let floor = alarm.progress.floor
-    guard scheduled.contains(civil), occurrence(civil).at > now, floor.map({ civil > $0 }) ?? true
-    else { return .unknown }
+    if occurrence(civil).at <= now { return outdatedPhase(of: civil) ?? .unknown }
+    guard scheduled.contains(civil), floor.map({ civil > $0 }) ?? true else { return .unknown }
     // An answer to a later occurrence would drop the earlier ones, which are the same obligation.
     if alarm.schedule.followsCompletion, next(after: now)?.civil != civil { return .unknown }
     return .upcoming
+  }
+
+  /// Returns the phase of an occurrence that a clock ended before the definition was edited; nil if there is none. It
+  /// stands if a later occurrence has ended since: the occurrence no longer rings.
+  private func outdatedPhase(of civil: CivilDateTime) -> Phase? {
+    guard let record = alarm.progress.occurrences[civil], record.answer == .open,
+      let state = record.automatic.keys.max()
+    else { return nil }
+    return switch state {
+    case .missed: .missed
+    case .done: .autoCompleted
+    case .skipped: .skipped
+    case .open, .snoozed, .pending: nil
+    }
   }
 
   /// Returns the occurrences to which an answer applies if it names none.
