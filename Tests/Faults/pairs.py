@@ -1,9 +1,10 @@
 """Runs each verb that writes beside every other one, and examines the objects after each pair.
 
 Commands that write objects at the same time must neither refuse each other for another reason than a lock nor damage what
-the other has written. So `git fsck --strict` and `belfry doctor` examine the store after every round, in which two calls
-begin within the duration of a typical call. In half of the rounds one of them is a sync that sends a heartbeat. Writes of
-many objects then follow each other until the sync ends."""
+the other has written. So `git fsck --strict` examines the store after every round, in which two calls begin within the
+duration of a typical call. In half of the rounds one of them is a sync that sends a heartbeat. Writes of
+many objects then follow each other until the sync ends. `doctor` takes longer, and examines the store after some rounds.
+The store begins anew from time to time, because the examinations of a growing one take longer and longer."""
 import json, shutil, statistics, threading, time
 from sandbox import Unusable, brief, broken_objects, play
 from verbs import Verbs
@@ -12,6 +13,8 @@ from verbs import Verbs
 MORE = {"disable many": ["disable", "+many"], "enable many": ["enable", "+many"],
         "git gc": ["git", "--", "gc", "--quiet"], "git repack": ["git", "--", "repack", "-d", "--quiet"]}
 MANY = 60  # number of alarms with the tag `many`
+DOCTOR = 5  # number of rounds between two calls of `doctor`
+EPOCH = 200  # number of rounds with one store
 OTHER = {"disable many": "enable many", "enable many": "disable many"}
 # The exit statuses of a refusal: a usage error, an action that is not possible, a limit of the tier, and a lock.
 REFUSED = {2, 4, 5, 7}
@@ -81,40 +84,51 @@ class Pairs(Verbs):
             expected = outcome.code == 0 or outcome.code in REFUSED or kind in DEPENDENT or kind == "repair"
             if not expected and not self.is_from_remote(kind, outcome):
                 self.report.fail("a command fails beside another one", f"step {self.steps}: {shown}: {brief(outcome)}")
-        self.examine(device, moment, shown)
+        self.recent.append(shown)
+        self.find_damage(device)
+        if len(self.recent) == DOCTOR:
+            self.ask_doctor(device, moment)
+            self.recent.clear()
 
     def is_from_remote(self, kind, outcome):
         """Returns true for a sync with a remote that another call has added, and that does not exist."""
         return kind in ("sync", "tick", "poke") and "/nonexistent/" in outcome.err
 
-    def examine(self, device, moment, shown):
+    def find_damage(self, device):
         problems = broken_objects(device.store, device.home)
         if problems:
             # A sync may be packing objects in the background, which removes packs that fsck is about to read.
             time.sleep(3)
             problems = broken_objects(device.store, device.home)
         for problem in problems:
-            self.report.fail("objects are damaged", f"step {self.steps}, after {shown}: {problem}")
+            self.report.fail("objects are damaged", f"step {self.steps}, after {self.recent[-1]}: {problem}")
+
+    def ask_doctor(self, device, moment):
+        after = f"step {self.steps}, after {'; '.join(self.recent)}"
         outcome = device.run("doctor", "--json", now=moment)
         try:
             findings = json.loads(outcome.out)["findings"]
         except (ValueError, KeyError):
-            self.report.fail("`doctor` fails", f"step {self.steps}, after {shown}: {brief(outcome)}")
+            self.report.fail("`doctor` fails", f"{after}: {brief(outcome)}")
             return
         for finding in findings:
             # The scenarios `kill` and `beside` examine the records.
             if finding["level"] == "problem" and finding["area"] in ("store", "log"):
-                self.report.fail("`doctor` finds a problem",
-                                 f"step {self.steps}, after {shown}: {finding['area']}: {finding['message']}")
+                self.report.fail("`doctor` finds a problem", f"{after}: {finding['area']}: {finding['message']}")
 
     def play(self, rounds):
-        self.left, self.pauses = [], [threading.Event(), threading.Event()]
+        self.left, self.recent, self.pauses = [], [], [threading.Event(), threading.Event()]
         self.prepare()
         for number in range(MANY):
-            self.kept.add(self.devices[0].must("add", f"Many {number}", "--once", "2032-01-01T00:00", "--tag", "many", "--on", "alpha")["id"])
+            self.kept.add(self.devices[0].must(
+                "add", f"Many {number}", "--once", "2032-01-01T00:00", "--tag", "many", "--on", "alpha")["id"])
         self.counts.clear()
         device = self.devices[0]
+        self.save("beginning")
         for number in range(rounds):
+            if number % EPOCH == 0:
+                self.restore("beginning")
+                self.recent.clear()
             self.report.progress(f"{number} of {rounds} rounds, {len(self.report.failures)} failures")
             self.round(device)
             if self.report.failures:
