@@ -70,6 +70,25 @@ final class StoreWriter {
   /// Returns the commit of the branch, or nil before the first commit.
   func head() throws -> ObjectID? { try repository.commit(of: branch) }
 
+  /// The maximum number of commits to search for those of this device.
+  private static let maxOwnCommits = 200
+
+  /// Returns the commits whose records the branch must not lose, if another program has moved it since Belfry left it:
+  /// the one at which Belfry left it, and those that this device has made since then, latest first. A writer commits on top
+  /// of what another program has just committed, and leaves that to the next writer.
+  func acknowledgedCommits() throws -> [ObjectID] {
+    guard let seen, var next = try head(), next != seen else { return [] }
+    var result = [seen]
+    for _ in 0..<StoreWriter.maxOwnCommits where next != seen {
+      // The search ends at a damaged commit.
+      guard let commit = try? repository.commit(next) else { break }
+      if CommitMessage.device(of: commit.message) == store.device { result.append(next) }
+      guard let parent = commit.parents.first else { break }
+      next = parent
+    }
+    return result
+  }
+
   /// Saves the commit with which the work tree agrees.
   func noteReconciled() {
     if !isReconciling, let reconciled { store.local.noteSeen(reconciled) }

@@ -17,7 +17,7 @@ import Testing
   private static let seeds: ClosedRange<UInt64> = {
     let bounds = ProcessInfo.processInfo.environment["BELFRY_SCENARIOS"]?.split(separator: "-")
       .compactMap { UInt64($0) }
-    guard let bounds, bounds.count == 2 else { return 0...11 }
+    guard let bounds, bounds.count == 2 else { return 0...5 }
     return bounds[0]...bounds[1]
   }()
 

@@ -115,6 +115,32 @@ import Testing
     }
   }
 
+  @Test(
+    "A commit of an outdated file by git does not take back what was committed on top of another commit of git"
+  )
+  func outdatedCommit() async throws {
+    let fixture = try await StoreFixture("Tea")
+    let tea = try fixture.alarm("Tea")
+    let path = AlarmRecord.path(tea.id)
+    let old = try fixture.sandbox.read(fixture.file(tea))
+    try fixture.store.update(tea.id) { alarm in
+      try fixture.commitElsewhere(["README": Array("Alarms".utf8)])
+      var after = alarm
+      after.note = "Green"
+      after = after.stamped(
+        against: alarm, at: fixture.store.context.now, device: fixture.store.device)
+      let message = CommitMessage("Change the note", device: fixture.store.device)
+      return (Store.Change(alarms: [after], entries: [], message: message), ())
+    }
+    let edited = old.replacing("\"Tea\"", with: "\"Coffee\"")
+    try fixture.sandbox.write(edited, to: fixture.file(tea))
+    try fixture.commitElsewhere([path: Array(edited.utf8)])
+    // A write of another record must not forget it.
+    try fixture.store.commit(fixture.change("Milk"))
+    try fixture.store.write(reconciling: .records) { _ in }
+    #expect(try fixture.alarm("Coffee").note == "Green")
+  }
+
   @Test("An edit of the settings between their import and a change is imported by the next write")
   func settingsEditBeforeRead() async throws {
     let fixture = try await StoreFixture()
@@ -235,7 +261,7 @@ import Testing
     try fixture.sandbox.write("{ my words", to: fixture.file(tea))
     let head = try fixture.head()
     let writer = try fixture.writer()
-    #expect(try HandEditImport(.unsettled).run(writer).isEmpty)
+    #expect(try HandEditImport(.unsettled).run(writer).restored.isEmpty)
     #expect(writer.checkedAlarms?.invalid == [tea.id])
     #expect(try fixture.head() == head)
     #expect(try fixture.sandbox.read(fixture.file(tea)) == "{ my words")
@@ -265,14 +291,14 @@ import Testing
     #expect(unlink(fixture.file(tea)) == 0)
     let head = try fixture.head()
     #expect(
-      try HandEditImport(.unsettled).run(fixture.writer()) == [AlarmRecord.path(tea.id)])
+      try HandEditImport(.unsettled).run(fixture.writer()).restored == [AlarmRecord.path(tea.id)])
     #expect(try fixture.sandbox.read(fixture.file(tea)) == text)
     #expect(try fixture.head() == head)
 
     // Without a readable version, nothing is restored, and no error is thrown.
     #expect(unlink(fixture.file(tea)) == 0)
     #expect(unlink(fixture.object(Repository.blobID(Array(text.utf8)))) == 0)
-    #expect(try HandEditImport(.unsettled).run(fixture.writer()).isEmpty)
+    #expect(try HandEditImport(.unsettled).run(fixture.writer()).restored.isEmpty)
     #expect(!FileManager.default.fileExists(atPath: fixture.file(tea)))
   }
 

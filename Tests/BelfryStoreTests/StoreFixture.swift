@@ -77,6 +77,21 @@ struct StoreFixture {
       hold: try CollectionHold(repository), seen: store.local.readSeen())
   }
 
+  /// Commits files as another program does, without the work tree and the index.
+  func commitElsewhere(_ files: [String: [UInt8]]) throws {
+    let writer = try writer()
+    let repository = writer.repository
+    let head = try #require(try writer.head())
+    let tree = try writer.tree(
+      from: repository.commit(head).tree, files.mapValues { try repository.writeBlob($0) })
+    let signature = try store.signature(repository)
+    let commit = try repository.writeCommit(
+      tree: tree, parents: [head], signature: signature, message: "Commit files")
+    _ = try repository.moveReference(
+      "refs/heads/main", from: head, to: commit, signature: signature, message: "commit",
+      isDurable: false)
+  }
+
   // MARK: Alarms
 
   /// Returns the change that adds an alarm.

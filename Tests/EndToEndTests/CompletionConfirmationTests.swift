@@ -268,6 +268,27 @@ import Testing
     #expect(try await sandbox.git("status", "--porcelain").out.isEmpty)
   }
 
+  @Test("An undone downgrade takes back the completions that followed from it")
+  func undoneDowngrade() async throws {
+    let sandbox = try await ringing()
+    _ = try await sandbox.belfry("stop", "rent", now: at("09:00:10"))
+    let server = try await sandbox.secondDevice(now: at("09:05:00"))
+    _ = try await sandbox.belfry("tier", "free", now: at("09:10:00"))
+    for store in [sandbox.store, server] {
+      _ = try await sandbox.belfry("sync", now: at("09:11:00"), store: store)
+    }
+    _ = try await sandbox.belfry("undo", now: at("09:12:00"))
+    for store in [server, sandbox.store, server] {
+      _ = try await sandbox.belfry("sync", now: at("09:13:00"), store: store)
+    }
+    for store in [sandbox.store, server] {
+      let pending = try await sandbox.belfry("pending", "--json", now: at("09:14:00"), store: store)
+      #expect(pending.array.count == 1)
+    }
+    _ = try await sandbox.belfry("tick", now: at("09:30:20"))
+    #expect(sentFollowUps(sandbox).count == 1)
+  }
+
   @Test("The next tick completes pending occurrences after a synced or hand-edited downgrade")
   func downgradeByHand() async throws {
     let sandbox = try await ringing()

@@ -217,6 +217,10 @@ import Testing
       prefix + "/bin/belfry", ["tick"],
       environment: ["TZ": "UTC", "BELFRY_NOW": "2026-11-22T09:00:00Z"])
     #expect(!next.err.contains("no notification"))
+    // The sound has delivered, and a helper goes on with the notification.
+    for _ in 0..<200 where !FileManager.default.fileExists(atPath: sandbox.root + "/second") {
+      try await Task.sleep(for: .milliseconds(50))
+    }
     #expect(try sandbox.read(sandbox.root + "/second") == "second\n")
   }
 }

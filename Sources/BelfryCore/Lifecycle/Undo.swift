@@ -27,6 +27,7 @@ extension Timeline {
   /// 3. An occurrence that was ringing, snoozed or pending until the action deleted, disabled or rescheduled the alarm is
   ///    open again, and rings again.
   /// 4. A new alarm is deleted if it has not fired and was not answered. A deleted alarm is restored.
+  /// 5. An outcome that followed from a change of the settings, in the same action, is taken back with it.
   ///
   /// All other changes since then stay.
   ///
@@ -34,9 +35,11 @@ extension Timeline {
   ///   - after: the alarm after the action.
   ///   - before: the alarm before the action; nil if the action created it.
   ///   - acted: the time of the action.
+  ///   - takesBackOutcomes: true for a change of the settings.
   /// - Throws: `UndoError` if a later change affects the same field or occurrence.
   public func undoing(
-    _ after: Alarm, before: Alarm?, acted: Instant, at now: Instant, device: Identifier
+    _ after: Alarm, before: Alarm?, acted: Instant, takesBackOutcomes: Bool = false,
+    at now: Instant, device: Identifier
   ) throws(UndoError) -> Alarm {
     if alarm.isDeleted, !after.isDeleted { throw .deletedSince }
     guard let before else {
@@ -78,6 +81,7 @@ extension Timeline {
     }
     result.keepOutcomes(earlier: alarm.mergeState.stamps, Set(stamped))
     try reopen(after, before, acted: acted, now: now, in: &result)
+    if takesBackOutcomes { takeBackOutcomes(after, before, in: &result) }
     let isRestored = after.isDeleted && !before.isDeleted
     if before.enabled,
       isRestored || !Set(fields).isDisjoint(with: [.enabled, .schedule, .zone])
@@ -112,6 +116,19 @@ extension Timeline {
       else { throw .changedSince(.occurrence(civil, state)) }
       result.progress.occurrences[civil] = withdrawing(
         stamp, from: current, restoring: earlier ?? OccurrenceRecord(.open), at: now)
+    }
+  }
+
+  /// Applies rule 5 of `undoing`. An outcome that a later one has replaced stays.
+  private func takeBackOutcomes(_ after: Alarm, _ before: Alarm, in result: inout Alarm) {
+    for (civil, ended) in after.progress.occurrences {
+      let earlier = before.progress.occurrences[civil]?.automatic ?? [:]
+      guard ended.automatic != earlier, var current = alarm.progress.occurrences[civil],
+        current.automatic == ended.automatic
+      else { continue }
+      current.revision += 1
+      current.automatic = earlier
+      result.progress.occurrences[civil] = current
     }
   }
 

@@ -14,7 +14,7 @@ extension Repair {
     let dropped = try await DroppedRecords(store).files()
     reportRestored(try writer.reconcile(DroppedRecordRestoration(dropped)))
     try writer.reconcile(UnusableFileQuarantine(quarantine, report: report))
-    reportRestored(try writer.reconcile(HandEditImport(.unsettled)))
+    reportRestored(try writer.reconcile(HandEditImport(.unsettled)).restored)
     try writer.reconcile(SettingsHandEditImport())
     let changes = try await WorkTreeChanges(store)
     reportRestored(try writer.reconcile(MissingRecordRestoration(changes.removed)))

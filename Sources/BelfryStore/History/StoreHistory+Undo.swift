@@ -135,7 +135,9 @@ extension StoreHistory {
       let restored: Alarm
       do throws(UndoError) {
         restored = try store.timeline(current).undoing(
-          after, before: before, acted: undone.acted, at: context.now, device: device)
+          after, before: before, acted: undone.acted,
+          takesBackOutcomes: changed.contains { $0.path == SettingsFile.path }, at: context.now,
+          device: device)
       } catch {
         throw StoreError.notUndone(subject: undone.subject, title: current.title, error)
       }

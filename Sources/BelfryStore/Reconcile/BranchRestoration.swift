@@ -28,15 +28,15 @@ struct BranchRestoration {
   ///
   /// An invalid version restores nothing.
   ///
+  /// - Parameters:
+  ///   - seen: The commit at which Belfry left the branch, and later ones of this device.
+  ///   - head: The current commit of the branch.
   /// - Returns: The files. `isComplete` is false if a version could not be read.
   func files(
-    seen: ObjectID, head: ObjectID
+    seen commits: [ObjectID], head: ObjectID
   ) throws -> (files: [String: [UInt8]], isComplete: Bool) {
-    let changes = try repository.changedFiles(
-      from: repository.commit(head).tree, to: repository.commit(seen).tree)
     var files: [String: [UInt8]] = [:]
     var isComplete = true
-    var origin = EditOrigin(repository, from: seen)
     func content(_ blob: ObjectID, _ kind: RecordPath) -> [UInt8]? {
       do throws(GitError) {
         return try repository.blob(blob, limit: kind.largest)
@@ -45,17 +45,20 @@ struct BranchRestoration {
         return nil
       }
     }
-    for change in changes {
-      guard let kind = RecordPath(change.path), let after = change.after,
-        let seen = content(after, kind)
-      else { continue }
-      guard let before = change.before else {
-        files[change.path] = seen
-        continue
-      }
-      guard let now = content(before, kind) else { continue }
-      if let restored = restored(kind, seen: seen, now: now, &origin), restored != now {
-        files[change.path] = restored
+    let tree = try repository.commit(head).tree
+    for commit in commits {
+      var origin = EditOrigin(repository, from: commit)
+      for change in try repository.changedFiles(from: tree, to: repository.commit(commit).tree) {
+        guard let kind = RecordPath(change.path), let after = change.after,
+          let seen = content(after, kind)
+        else { continue }
+        guard let now = files[change.path] ?? change.before.flatMap({ content($0, kind) }) else {
+          if change.before == nil { files[change.path] = seen }
+          continue
+        }
+        if let restored = restored(kind, seen: seen, now: now, &origin), restored != now {
+          files[change.path] = restored
+        }
       }
     }
     return (files, isComplete)

@@ -39,11 +39,17 @@ struct HandEditImport: ReconcileStep {
     self.isBranchUnknown = isBranchUnknown
   }
 
+  /// The result of an import.
+  struct Result {
+    /// The paths of the missing files that were restored.
+    var restored: [String] = []
+    /// The alarms whose files are not valid, and were left out.
+    var invalid: Set<Identifier> = []
+  }
+
   /// Imports the edits. If all alarms are checked, the writer keeps the alarm index as it was before.
-  ///
-  /// - Returns: The paths of the missing files that were restored.
   @discardableResult
-  func run(_ writer: StoreWriter) throws -> [String] {
+  func run(_ writer: StoreWriter) throws -> Result {
     let ids: [Identifier]
     switch selection {
     case .alarms(let named): ids = named
@@ -53,13 +59,13 @@ struct HandEditImport: ReconcileStep {
       writer.checkedAlarms = index
       ids = index.unsettled
     }
-    if ids.isEmpty { return [] }
+    if ids.isEmpty { return Result() }
     let indexFile = writer.store.alarmIndexCache.read()
-    guard let committed = try committedVersions(ids, indexFile, writer) else { return [] }
+    guard let committed = try committedVersions(ids, indexFile, writer) else { return Result() }
     var edits = try AlarmEdits(writer, indexFile, committed)
     for id in ids { try edits.add(id) }
     try edits.commit()
-    return edits.restored
+    return edits.result
   }
 
   /// Returns the blobs of the alarms in HEAD, or nil if nothing is to be imported.
@@ -88,15 +94,14 @@ private struct AlarmEdits {
   private let writer: StoreWriter
   private let indexFile: AlarmIndexFile?
   private let committed: [Identifier: ObjectID]
-  /// The alarms of the commit at which Belfry left the branch, if another program has moved it since then.
-  private let seen: [Identifier: ObjectID]
+  /// The versions of alarms that the branch must not lose (see `StoreWriter.acknowledgedCommits`).
+  private let acknowledged: [Identifier: Set<ObjectID>]
   private let settings: Settings
   private var origin: EditOrigin
   private var files: [String: [UInt8]?] = [:]
   private var unchanged: [Identifier: AlarmIndexFile.Change?] = [:]
   private var edits: [(alarm: Alarm, fields: [Alarm.Field], isNew: Bool)] = []
-  /// The paths of the missing files.
-  private(set) var restored: [String] = []
+  private(set) var result = HandEditImport.Result()
   private var store: Store { writer.store }
 
   init(
@@ -106,13 +111,12 @@ private struct AlarmEdits {
     self.indexFile = indexFile
     self.committed = committed
     settings = try writer.store.settings().settings
-    // A commit that cannot be read has no versions.
-    if let commit = writer.seen, try writer.head() != commit,
-      let tree = try? writer.repository.commit(commit).tree
-    {
-      seen = (try? Store.alarms(writer.repository, in: tree)) ?? [:]
-    } else {
-      seen = [:]
+    acknowledged = try writer.acknowledgedCommits().reduce(into: [:]) { result, commit in
+      // A commit that cannot be read has no versions.
+      guard let tree = try? writer.repository.commit(commit).tree,
+        let alarms = try? Store.alarms(writer.repository, in: tree)
+      else { return }
+      for (id, blob) in alarms { result[id, default: []].insert(blob) }
     }
     origin = EditOrigin(writer.repository, from: try writer.seen ?? writer.head())
   }
@@ -122,7 +126,7 @@ private struct AlarmEdits {
     let path = AlarmRecord.path(id)
     let head = committed[id]
     switch try writer.readFile(of: id) {
-    case .bad: return
+    case .bad: result.invalid.insert(id)
     case .missing:
       guard let good = try store.lastGood(id) else { return }
       var alarm = good.alarm
@@ -131,31 +135,32 @@ private struct AlarmEdits {
         alarm = Alarm.join(alarm, theirs)
       }
       files[path] = AlarmRecord.encode(alarm)
-      restored.append(path)
+      result.restored.append(path)
     case .good(let written, let content):
       let known = indexFile.flatMap { file in
         file.index(of: id).flatMap { file.row($0)?.blob }
       }
       let base = try version(known, id) ?? version(head, id)
       // The index can have an earlier version than the branch, and another program can have committed an earlier one.
-      let others = try Set([head, seen[id]].compactMap { $0 }).filter { $0 != known }
+      let others = try Set([head].compactMap { $0 }).union(acknowledged[id] ?? [])
+        .filter { $0 != known }
         .sorted { $0.description < $1.description }.compactMap { try version($0, id) }
       let stamped = written.stamped(
         against: base.map { origin.version(of: written, base: $0) }, at: store.context.now,
         device: store.device,
         after: ([base].compactMap { $0 } + others).compactMap(\.latestStamp).max())
-      var result = base.map { Alarm.join(stamped, $0) } ?? stamped
-      for other in others { result = Alarm.join(result, other) }
-      let bytes = AlarmRecord.encode(result)
+      var joined = base.map { Alarm.join(stamped, $0) } ?? stamped
+      for other in others { joined = Alarm.join(joined, other) }
+      let bytes = AlarmRecord.encode(joined)
       if let head, bytes == content.bytes, Repository.blobID(bytes) == head {
         // Another program has committed the file, so only the index is updated.
         unchanged[id] = store.alarmIndexCache.row(
-          result, blob: head, status: content.status, settings: settings)
+          joined, blob: head, status: content.status, settings: settings)
       } else {
         files[path] = bytes
       }
       if stamped != written {
-        edits.append((result, base.map { result.changedFields(from: $0) } ?? [], base == nil))
+        edits.append((joined, base.map { joined.changedFields(from: $0) } ?? [], base == nil))
       }
     }
   }

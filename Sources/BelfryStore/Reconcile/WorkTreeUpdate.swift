@@ -90,7 +90,9 @@ private struct MovedRecords {
   mutating func update(from seen: ObjectID) throws {
     let tree = try repository.commit(head).tree
     let changes = try repository.changedFiles(from: repository.commit(seen).tree, to: tree)
-    let restoration = try BranchRestoration(repository).files(seen: seen, head: head)
+    var commits = try writer.acknowledgedCommits()
+    if commits.isEmpty { commits = [seen] }
+    let restoration = try BranchRestoration(repository).files(seen: commits, head: head)
     isComplete = restoration.isComplete
     filesToCommit = restoration.files
     var unedited: Set<String> = []
@@ -196,9 +198,9 @@ private struct MovedRecords {
     let alarms = edits.keys.compactMap { kind -> Identifier? in
       if case .alarm(let id) = kind { id } else { nil }
     }
+    let result = try HandEditImport(.alarms(alarms.sorted())).run(writer)
     // An invalid file is compared again with what Belfry had committed.
-    for id in alarms { if case .bad = try store.readAlarm(id) { isComplete = false } }
-    try HandEditImport(.alarms(alarms.sorted())).run(writer)
+    if !result.invalid.isEmpty { isComplete = false }
     if edits[.settings] != nil { try SettingsHandEditImport().run(writer) }
     let hasCalendars = edits.keys.contains { kind in
       if case .calendar = kind { true } else { false }
