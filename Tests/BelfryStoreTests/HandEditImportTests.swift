@@ -141,6 +141,25 @@ import Testing
     #expect(try fixture.alarm("Coffee").note == "Green")
   }
 
+  @Test("An edit is stamped although the index has an earlier version than the branch")
+  func outdatedIndex() async throws {
+    let fixture = try await StoreFixture("Tea")
+    let tea = try fixture.alarm("Tea")
+    let path = AlarmRecord.path(tea.id)
+    let renamed = fixture.renamed(tea, "Coffee")
+    // Committed, and not written to the work tree, so that the index has the version before it.
+    try fixture.writer().commit(
+      [path: renamed], keeping: [path],
+      message: CommitMessage("Rename", device: fixture.store.device)
+    )
+    let text = String(decoding: renamed, as: UTF8.self)
+    try fixture.sandbox.write(text.replacing("\"Coffee\"", with: "\"Milk\""), to: fixture.file(tea))
+    try HandEditImport(.alarms([tea.id])).run(fixture.writer())
+    let stamp = try fixture.alarm("Milk").mergeState.stamps[.title]
+    let before = try AlarmRecord.decode(renamed, id: tea.id, now: fixture.store.context.now)
+    #expect(try #require(stamp) > #require(before.mergeState.stamps[.title]))
+  }
+
   @Test("An edit of the settings between their import and a change is imported by the next write")
   func settingsEditBeforeRead() async throws {
     let fixture = try await StoreFixture()

@@ -142,12 +142,11 @@ private struct AlarmEdits {
       }
       let base = try version(known, id) ?? version(head, id)
       // The index can have an earlier version than the branch, and another program can have committed an earlier one.
-      let others = try Set([head].compactMap { $0 }).union(acknowledged[id] ?? [])
-        .filter { $0 != known }
-        .sorted { $0.description < $1.description }.compactMap { try version($0, id) }
+      let others = try versions(Set([head].compactMap { $0 }).union(acknowledged[id] ?? []), id)
+        .filter { $0 != base }
       let stamped = written.stamped(
-        against: base.map { origin.version(of: written, base: $0) }, at: store.context.now,
-        device: store.device,
+        against: try self.origin(of: written, base, committed: acknowledged.isEmpty ? head : nil),
+        at: store.context.now, device: store.device,
         after: ([base].compactMap { $0 } + others).compactMap(\.latestStamp).max())
       var joined = base.map { Alarm.join(stamped, $0) } ?? stamped
       for other in others { joined = Alarm.join(joined, other) }
@@ -163,6 +162,32 @@ private struct AlarmEdits {
         edits.append((joined, base.map { joined.changedFields(from: $0) } ?? [], base == nil))
       }
     }
+  }
+
+  /// Returns the version from which a file was edited; nil for a new alarm.
+  ///
+  /// It is one that Belfry has committed. Another program can have committed the edit itself.
+  ///
+  /// - Parameters:
+  ///   - base: The version in the index or, without one, in the branch.
+  ///   - head: The version in the branch if no other program has moved it, otherwise nil.
+  private mutating func origin(
+    of written: Alarm, _ base: Alarm?, committed head: ObjectID?
+  ) throws -> Alarm? {
+    let own = try versions(
+      (acknowledged[written.id] ?? []).union([head].compactMap { $0 }), written.id)
+    let known = [base].compactMap { $0 } + own
+    if let same = known.first(where: { written.hasStamps(of: $0) }) { return same }
+    let latest = known.max { one, other in
+      guard let stamp = other.latestStamp else { return false }
+      return one.latestStamp.map { $0 < stamp } ?? true
+    }
+    return latest.map { origin.version(of: written, base: $0) }
+  }
+
+  /// Returns versions of an alarm, in a fixed order. Invalid ones are left out.
+  private func versions(_ blobs: Set<ObjectID>, _ id: Identifier) throws -> [Alarm] {
+    try blobs.sorted { $0.description < $1.description }.compactMap { try version($0, id) }
   }
 
   /// Commits the edits if the files differ from HEAD. Otherwise only writes the files.
