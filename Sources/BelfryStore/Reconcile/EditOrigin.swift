@@ -5,7 +5,7 @@ import Git
 ///
 /// An editor can hold an older version while Belfry writes a newer one. A value in the saved file that differs from the
 /// newest version is then either the user's edit, or only as old as the file. The version with the file's stamps
-/// decides.
+/// decides. Only commits of Belfry and merges have such versions.
 struct EditOrigin {
   private let repository: Repository
   private let start: ObjectID?
@@ -109,6 +109,10 @@ struct EditOrigin {
     try? repository.visitHistory(from: start) { commit in
       count += 1
       if commit.time + EditOrigin.maxClockError < latest.time.seconds { return false }
+      // Another program can have committed the edit itself, without a stamp.
+      let isTrusted =
+        commit.parents.count > 1 || CommitMessage.device(of: commit.message) != nil
+      guard isTrusted else { return count < EditOrigin.maxDepth }
       let entry = try repository.entry(at: folder, in: commit.tree)?.id
       if entry != tree {
         tree = entry
