@@ -63,7 +63,7 @@ class Editor:
 
     def save(self):
         # Between two steps of a command the file can have an earlier version.
-        for _ in range(20):
+        for _ in range(100):
             text = self.path.read_text()
             if self.title is None or self.title in text:
                 break
