@@ -73,7 +73,7 @@ extension Store {
     var completed: [(alarm: Alarm, occurrence: CivilDateTime)] = []
     for summary in try AlarmIndex(self).summaries()
     where !summary.status.pending.isEmpty && !invalid.contains(summary.id) {
-      guard let alarm = try alarm(summary.id) else { continue }
+      guard case .good(let alarm, _) = try writer.readAlarm(summary.id) else { continue }
       let transition = timeline(alarm).completingPending(at: context.now)
       guard let change = change(transition) else { continue }
       files.merge(change.files) { $1 }

@@ -78,15 +78,17 @@ final class StoreWriter {
   /// of what another program has just committed, and leaves that to the next writer.
   func acknowledgedCommits() throws -> [ObjectID] {
     guard let seen, var next = try head(), next != seen else { return [] }
-    var result = [seen]
-    for _ in 0..<StoreWriter.maxOwnCommits where next != seen {
-      // The search ends at a damaged commit.
-      guard let commit = try? repository.commit(next) else { break }
-      if CommitMessage.device(of: commit.message) == store.device { result.append(next) }
-      guard let parent = commit.parents.first else { break }
+    var own: [ObjectID] = []
+    for _ in 0..<StoreWriter.maxOwnCommits {
+      // A damaged commit, or a branch that was moved back.
+      guard let commit = try? repository.commit(next), let parent = commit.parents.first else {
+        break
+      }
+      if CommitMessage.device(of: commit.message) == store.device { own.append(next) }
+      if parent == seen { return [seen] + own }
       next = parent
     }
-    return result
+    return [seen]
   }
 
   /// Saves the commit with which the work tree agrees.

@@ -26,10 +26,15 @@ public final class Sandbox: Sendable {
     root = folder + "belfry-test-" + UUID().uuidString
     try FileManager.default.createDirectory(atPath: hooks, withIntermediateDirectories: true)
     try FileManager.default.createDirectory(atPath: power, withIntermediateDirectories: true)
+    try FileManager.default.createDirectory(
+      atPath: root + "/own", withIntermediateDirectories: true)
     // Without this hook, a firing would write to the terminals of the user who runs the tests.
     try write(
       "#!/bin/sh\ncat >/dev/null\nprintf '%s\\n' \"$BELFRY_TITLE $BELFRY_OCCURRENCE\" >> '\(rang)'\n",
       to: hooks + "/notify", mode: 0o755)
+    // The crontab of the user who runs the tests can have a line of Belfry.
+    try write(
+      "#!/bin/sh\necho 'no crontab for me' >&2\nexit 1\n", to: root + "/own/crontab", mode: 0o755)
     // A sound that fails would be tried for as long as the alarm rings.
     try write("#!/bin/sh\ncat >/dev/null\n", to: hooks + "/ring", mode: 0o755)
     try write(
@@ -241,7 +246,7 @@ public final class Sandbox: Sendable {
     _ program: String, _ arguments: [String], environment: [String: String] = [:]
   ) async throws -> Output {
     var variables: [Environment.Key: String] = [
-      "HOME": home, "PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8",
+      "HOME": home, "PATH": "\(root)/own:/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8",
       "GIT_CONFIG_NOSYSTEM": "1",
       // No sound, and no output on the terminals of the user who runs the tests.
       "BELFRY_SOUND": "none", "BELFRY_TERMINALS": "\(root)/terminals",
