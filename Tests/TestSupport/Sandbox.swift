@@ -35,8 +35,18 @@ public final class Sandbox: Sendable {
     // The crontab of the user who runs the tests can have a line of Belfry.
     try write(
       "#!/bin/sh\necho 'no crontab for me' >&2\nexit 1\n", to: root + "/own/crontab", mode: 0o755)
-    // A sound that fails would be tried for as long as the alarm rings.
-    try write("#!/bin/sh\ncat >/dev/null\n", to: hooks + "/ring", mode: 0o755)
+    // A sound that fails would be tried for as long as the alarm rings. It ends after the notification was recorded,
+    // because a tick ends with the first of them.
+    try write(
+      """
+      #!/bin/sh
+      cat >/dev/null
+      for i in $(seq 50); do
+        grep -qsF -e "$BELFRY_TITLE $BELFRY_OCCURRENCE" '\(rang)' && break
+        sleep 0.02
+      done
+
+      """, to: hooks + "/ring", mode: 0o755)
     try write(
       "#!/bin/sh\ncat >/dev/null\nprintf '%s\\n' \"$BELFRY_HEADLINE $BELFRY_OCCURRENCE\" >> '\(rang)'\n",
       to: hooks + "/follow-up", mode: 0o755)
