@@ -51,12 +51,9 @@ import Testing
       let text = try fixture.sandbox.read(file).replacing("\"Tea\"", with: "\"Coffee\"")
       try fixture.sandbox.write(text, to: isRenamed ? file + "~" : file)
       if isRenamed { #expect(Glibc.rename(file + "~", file) == 0) }
-      var after = alarm
-      after.note = "Green"
       let change = Store.Change(
-        alarms: [
-          after.stamped(against: alarm, at: fixture.store.context.now, device: fixture.store.device)
-        ], entries: [], message: CommitMessage("Change the note", device: nil))
+        alarms: [fixture.noted(alarm, "Green")], entries: [],
+        message: CommitMessage("Change the note", device: nil))
       return (change, ())
     }
     #expect(try fixture.sandbox.read(file).contains("Coffee"))
@@ -84,12 +81,8 @@ import Testing
         return
       }
       #expect(alarm.title == "Coffee")
-      var after = alarm
-      after.note = "Green"
-      after = after.stamped(
-        against: alarm, at: fixture.store.context.now, device: fixture.store.device)
       try writer.commit(
-        [AlarmRecord.path(tea.id): AlarmRecord.encode(after)],
+        [AlarmRecord.path(tea.id): AlarmRecord.encode(fixture.noted(alarm, "Green"))],
         message: CommitMessage("Change the note", device: nil))
     }
     #expect(try fixture.sandbox.read(file).contains("Milk"))
@@ -125,12 +118,9 @@ import Testing
     let old = try fixture.sandbox.read(fixture.file(tea))
     try fixture.store.update(tea.id) { alarm in
       try fixture.commitElsewhere(["README": Array("Alarms".utf8)])
-      var after = alarm
-      after.note = "Green"
-      after = after.stamped(
-        against: alarm, at: fixture.store.context.now, device: fixture.store.device)
       let message = CommitMessage("Change the note", device: fixture.store.device)
-      return (Store.Change(alarms: [after], entries: [], message: message), ())
+      let noted = fixture.noted(alarm, "Green")
+      return (Store.Change(alarms: [noted], entries: [], message: message), ())
     }
     let edited = old.replacing("\"Tea\"", with: "\"Coffee\"")
     try fixture.sandbox.write(edited, to: fixture.file(tea))

@@ -125,6 +125,13 @@ struct StoreFixture {
         against: alarm, at: store.context.now.adding(seconds: 60), device: store.device))
   }
 
+  /// Returns an alarm with a note, as an edit by a command.
+  func noted(_ alarm: Alarm, _ note: String) -> Alarm {
+    var after = alarm
+    after.note = note
+    return after.stamped(against: alarm, at: store.context.now, device: store.device)
+  }
+
   /// Replaces a text in a file, as an editor does.
   func edit(_ file: String, _ old: String, _ new: String) throws {
     let text = try sandbox.read(file)

@@ -4,7 +4,7 @@ import BelfryStore
 
 /// Disagreements about an occurrence between a person at one device and the clock of another one.
 extension Fleet {
-  /// What a person says about an alarm before it is due, without a connection to the other device.
+  /// A change that a person makes shortly before the alarm is due, on a device that cannot reach the other one.
   private enum Statement: CaseIterable {
     /// Ends a pause, which the other device goes on applying.
     case resume
@@ -16,9 +16,8 @@ extension Fleet {
     case restartAhead
   }
 
-  /// Lets a person say something about a steady alarm on one device, shortly before the alarm is due, and lets another
-  /// device go on without it until its clock has recorded an outcome. After both have synced, the person's words count
-  /// on both.
+  /// Changes a steady alarm on one device shortly before it is due, and lets another device run without that change until
+  /// its clock has recorded an outcome. After both have synced, the person's change counts on both.
   func dispute() async throws {
     let able = devices.filter { $0.asleepUntil <= time && abs($0.skew) <= 60 }
     guard prophet == nil, !hubs.isEmpty, !wasAhead, able.count >= 2,
