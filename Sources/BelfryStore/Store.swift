@@ -272,6 +272,15 @@ public final class Store: Sendable {
 
     """.utf8)
 
+  /// Returns the format that a newer version's `.gitattributes` names in its first line, `# format 2`; nil if there is
+  /// none.
+  static func formatOfAttributes(_ bytes: [UInt8]) -> Int64? {
+    let prefix = Array("# format ".utf8)
+    guard bytes.starts(with: prefix) else { return nil }
+    let number = bytes.dropFirst(prefix.count).prefix { $0 != UInt8(ascii: "\n") }
+    return Int64(String(decoding: number, as: UTF8.self))
+  }
+
   /// Returns the content of `.gitattributes` in the work tree, or nil if it is missing.
   func attributesInWorkTree() throws(FileError) -> [UInt8]? {
     try DurableFile.read("\(path)/\(Store.attributesPath)", limit: SettingsFile.largest)?.bytes

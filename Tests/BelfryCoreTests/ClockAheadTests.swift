@@ -119,6 +119,81 @@ import Testing
     #expect(view(today, at: now).record(of: civil("2026-11-22T09:00"))?.state == .done)
   }
 
+  /// Returns the alarm after it was marked as done, by a clock that is three hours ahead, when it rang too early.
+  private func doneTooEarly(_ alarm: Alarm) throws -> Alarm {
+    let wrong = instant("2026-11-23T09:01:00Z")
+    var ledger = DeliveryLedger()
+    ledger.recordFiring(
+      OccurrenceID(alarm: alarm.id, occurrence: tomorrow), due: wrong.adding(seconds: -60),
+      at: wrong.adding(seconds: -60))
+    return try Timeline(alarm, zone: .utc, at: wrong, device: laptop).answer(
+      .done(), at: wrong, settings: settings, ledger: ledger
+    ).alarm
+  }
+
+  @Test(
+    "An occurrence that was answered by a clock ahead rings when it is due, and its answer is kept",
+    arguments: [laptop, server])
+  func doubted(device: Identifier) throws {
+    let done = try doneTooEarly(try daily())
+    func view(_ alarm: Alarm, _ moment: Instant) -> Timeline {
+      Timeline(alarm, zone: .utc, at: moment, device: device)
+    }
+    let early = instant("2026-11-23T06:02:00Z")
+    let evaluation = view(done, early).evaluate(
+      at: early, settings: settings, ledger: DeliveryLedger())
+    #expect(evaluation.upkeep == [.rearmed])
+    let doubted = evaluation.transition.alarm
+    #expect(view(doubted, early).rearmed(doubted, at: early) == nil)
+    // Another device, which is not sure that the first one's clock is right, keeps the answer.
+    let elsewhere = Timeline(
+      Alarm.join(done, doubted), zone: .utc, at: instant("2026-11-23T09:02:00Z"),
+      device: Identifier("desktopaaaaaaaaaaaaaaaaaaa")!)
+    #expect(elsewhere.record(of: tomorrow)?.state == .done)
+    // The answer was given a minute after the due time, which a tick at that time does not see.
+    let due = instant("2026-11-23T09:00:00Z")
+    let rings = view(doubted, due).evaluate(
+      at: due, settings: settings, ledger: DeliveryLedger())
+    #expect(rings.firings.map(\.occurrence) == [tomorrow])
+    var ledger = DeliveryLedger()
+    ledger.recordFiring(
+      OccurrenceID(alarm: done.id, occurrence: tomorrow), due: due, at: due)
+    let later = due.adding(seconds: 1700)
+    #expect(
+      view(doubted, later).status(at: later, settings: settings, ledger: ledger).state == .ringing)
+    // Nobody has answered again: the first answer counts, and nothing is missed.
+    let end = due.adding(seconds: 1801)
+    let ended = view(doubted, end).evaluate(at: end, settings: settings, ledger: ledger)
+    #expect(ended.transition.events.isEmpty && ended.upkeep == [.answerAccepted])
+    let after = view(ended.transition.alarm, end)
+    #expect(after.record(of: tomorrow)?.state == .done)
+    #expect(after.status(at: end, settings: settings, ledger: ledger).state == .active)
+    #expect(
+      !after.evaluate(at: end, settings: settings, ledger: ledger).needsCommit)
+  }
+
+  @Test("A stop replaces an earlier answer by a clock ahead, on every device")
+  func answeredAgain() throws {
+    let done = try doneTooEarly(try daily())
+    let early = instant("2026-11-23T06:02:00Z")
+    let doubted = Timeline(done, zone: .utc, at: early, device: server).evaluate(
+      at: early, settings: settings, ledger: DeliveryLedger()
+    ).transition.alarm
+    let due = instant("2026-11-23T09:00:00Z")
+    var ledger = DeliveryLedger()
+    ledger.recordFiring(OccurrenceID(alarm: done.id, occurrence: tomorrow), due: due, at: due)
+    let now = due.adding(seconds: 30)
+    let stopped = try Timeline(doubted, zone: .utc, at: now, device: server).answer(
+      .stop, at: now, settings: settings, ledger: ledger
+    ).alarm
+    for alarm in [stopped, Alarm.join(done, stopped), Alarm.join(stopped, doubted)] {
+      for device in [laptop, server] {
+        let seen = Timeline(alarm, zone: .utc, at: now.adding(seconds: 3600), device: device)
+        #expect(seen.record(of: tomorrow)?.state == .pending)
+      }
+    }
+  }
+
   @Test("An occurrence that rang by a clock ahead rings again when it is due")
   func ledger() {
     var ledger = DeliveryLedger()

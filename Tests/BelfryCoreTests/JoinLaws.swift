@@ -36,6 +36,7 @@ import Testing
 
   private func occurrence(_ random: inout SeededGenerator) -> OccurrenceRecord {
     var record = answeredOccurrence(&random)
+    if record.answer != .open { record.doubts = Set(devices.filter { _ in random.one(in: 3) }) }
     for state in [OccurrenceRecord.State.missed, .skipped, .done] where random.one(in: 3) {
       record.automatic[state] = outcome(state, &random)
     }
@@ -336,13 +337,13 @@ import Testing
     var wrong = try rent().progress
     wrong.floor = civil("2099-01-01T09:00")
     wrong.armed = instant("2099-01-01T09:00:00Z")
-    let right = try #require(wrong.corrected(at: origin))
+    let right = try #require(wrong.corrected(at: origin, on: laptop))
     #expect(right.generation == 1)
     #expect(right.armed < origin && right.floor.map { $0 < civil("2026-11-21T00:00") } == true)
     #expect(Progress.join(right, wrong) == right)
     // The progress is then valid and stays unchanged.
-    #expect(right.corrected(at: origin) == nil)
-    #expect(try rent().progress.corrected(at: origin) == nil)
+    #expect(right.corrected(at: origin, on: laptop) == nil)
+    #expect(try rent().progress.corrected(at: origin, on: laptop) == nil)
   }
 
   @Test func settingsJoinByTheNumberedCases() {

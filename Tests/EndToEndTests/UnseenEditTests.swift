@@ -165,6 +165,30 @@ import Testing
     }
   }
 
+  @Test("A device whose clock is hours behind takes back no response")
+  func clockBehind() async throws {
+    try await run("09:00", "tick")
+    try await run("09:05", "done", "Pills")
+    try await run("09:05", "sync")
+    for command in ["sync", "tick", "sync"] { try await run("04:06", command, on: server) }
+    let why = try await run("04:06", "why", "Pills", on: server).out
+    #expect(why.contains("does not count here before it has rung"), "\(why)")
+    try await sync("09:06")
+    try await run("09:06", "tick")
+    #expect(try await state("09:06") == "active")
+    let list = try await run("09:06", "log", "Pills", "--json")
+    #expect(list.array.compactMap { $0["action"] as? String }.filter { $0 == "fired" }.count == 1)
+    // That device rings at its time. Its miss changes nothing either.
+    try await run("09:00", "tick", on: server)
+    #expect(try await state("09:01", on: server) == "ringing")
+    for time in ["09:31", "09:32"] { try await run(time, "tick", on: server) }
+    #expect(try await state("09:33", on: server) == "active")
+    try await sync("09:40")
+    #expect(try await state("09:41") == "active")
+    let stats = try await run("09:41", "stats", "Pills", "--json").out
+    #expect(stats.contains("\"missed\": 0") && stats.contains("\"done\": 1"), "\(stats)")
+  }
+
   @Test("Records of a newer version stay on the remote, and the last readable ones stay in use")
   func newerFormat() async throws {
     let newer = sandbox.root + "/newer"

@@ -634,8 +634,8 @@ final class Fleet {
       let undone = try store.history.undo()
       for alarm in undone.alarms {
         ledger.undone(alarm)
-        // An alarm whose addition is undone is not steady.
-        if alarm.isDeleted { steady.removeAll { $0 == alarm.id } }
+        // An alarm is not steady if its addition is undone, or the end of a restart.
+        if alarm.isDeleted || !alarm.enabled { steady.removeAll { $0 == alarm.id } }
       }
       note("device\(device.index) undid \(undone.subject)")
     } catch let error as StoreError {
@@ -763,6 +763,8 @@ final class Fleet {
     for alarm in end.alarms.values.sorted(by: { $0.id < $1.id })
     where alarm.enabled && !alarm.isDeleted {
       let timeline = Timeline(alarm, zone: zones.zone(of: alarm), at: time)
+      // Its schedule may have ended.
+      if timeline.scheduled.next(after: timeline.zone.civil(at: time)) == nil { continue }
       let next = timeline.next(after: time)
       // Few of them were skipped ahead by a user.
       guard let next, next.at < time.adding(seconds: 21 * 86_400) else {

@@ -65,7 +65,8 @@ struct Ledger {
       guard event.action == .done else { continue }
       done[key] = max(done[key] ?? 0, event.revision)
       for (later, record) in transition.alarm.progress.occurrences
-      where later > civil && before.progress.occurrences[later] != record
+      where later > civil
+        && before.progress.occurrences[later]?.answers.keys != record.answers.keys
         && !transition.events.contains(where: { $0.occurrence == later })
       {
         throw Violation("done on \(civil) changed \(later)")
@@ -105,7 +106,7 @@ struct Ledger {
       if let floor = alarm.progress.floor, key.occurrence <= floor { continue }
       let record = alarm.progress.occurrences[key.occurrence]
       if record?.revision ?? 0 > revision { continue }
-      guard record?.state == .done, record?.auto == false else {
+      guard record?.answer == .done else {
         throw Violation(
           "\(alarm.title) of \(key.occurrence) was done, and is \(record.map { "\($0)" } ?? "open")"
         )

@@ -130,6 +130,7 @@ struct RingingReasons {
     addDevices()
     addScheduler()
     addChannel()
+    defer { addEarlyAnswers() }
     ringsHere = reasons.isEmpty
     let wait = Span.until(at.seconds(since: now))
     guard ringsHere else {
@@ -200,6 +201,7 @@ struct RingingReasons {
     let text = LogText(names: known.names, times: times)
     for entry in events.reversed() { add(.event, text.event(entry)) }
     addUnfoundedOutcomes()
+    addEarlyAnswers()
     if events.isEmpty, at < alarm.progress.armed, record == nil {
       add(
         .beforeCreation,
@@ -227,6 +229,17 @@ struct RingingReasons {
       add(
         .event,
         "Automatically \(state.rawValue) does not count: that device did not know of an edit (\(edits.joined(separator: ", ")))."
+      )
+    }
+  }
+
+  /// Adds the answers that were given before the occurrence was due by this device's clock.
+  private mutating func addEarlyAnswers() {
+    for given in timeline.earlyAnswers(to: civil) where given.state != .missed {
+      let time = given.since.map { " \(times.at($0))" } ?? ""
+      add(
+        .event,
+        "The answer '\(given.state.rawValue)'\(time) does not count here before it has rung: it was given ahead of this device's clock. Compare the clocks."
       )
     }
   }

@@ -48,6 +48,9 @@ public struct OccurrenceRecord: Hashable, Sendable {
   /// For a stopped occurrence of an alarm with a cascade: the device on which it was stopped, which also sends the
   /// follow-ups.
   public var by: Identifier?
+  /// The devices by whose clocks the answer was given before the occurrence was due. It does not count on them until
+  /// they have rung: see `Timeline.record(of:)`.
+  public var doubts: Set<Identifier> = []
 
   /// The maximum number of snoozes in a record: more than a day of nine-minute snoozes.
   public static let maxSnoozeHistory = 200
@@ -93,12 +96,14 @@ public struct OccurrenceRecord: Hashable, Sendable {
     public var completed: CivilDate?
     /// See the properties of the record.
     public var by: Identifier?
+    /// See the properties of the record.
+    public var doubts: Set<Identifier>
 
     /// Creates an answer from its parts.
     public init(
       _ state: State, since: Instant? = nil, until: Instant? = nil,
       history: [CascadeRun.Snooze] = [], revived: Instant? = nil, schedule: Stamp? = nil,
-      completed: CivilDate? = nil, by: Identifier? = nil
+      completed: CivilDate? = nil, by: Identifier? = nil, doubts: Set<Identifier> = []
     ) {
       self.state = state
       self.since = since
@@ -108,6 +113,7 @@ public struct OccurrenceRecord: Hashable, Sendable {
       self.schedule = schedule
       self.completed = completed
       self.by = by
+      self.doubts = doubts
     }
   }
 
@@ -249,7 +255,7 @@ extension OccurrenceRecord {
     get {
       Answered(
         answer, since: answered, until: snooze.until, history: snooze.history, revived: revived,
-        schedule: schedule, completed: answerCompleted, by: by)
+        schedule: schedule, completed: answerCompleted, by: by, doubts: doubts)
     }
     set {
       answer = newValue.state
@@ -260,6 +266,7 @@ extension OccurrenceRecord {
       schedule = newValue.schedule
       answerCompleted = newValue.completed
       by = newValue.by
+      doubts = newValue.doubts
     }
   }
 
@@ -287,6 +294,12 @@ extension OccurrenceRecord {
     }
     if let stamp { seen[stamp.device] = stamp }
     self.given = given
+    doubts = []
+  }
+
+  /// Returns true if a device doubts one of the answers.
+  func isDoubted(by device: Identifier) -> Bool {
+    answers.values.contains { $0.doubts.contains(device) }
   }
 
   /// The record for readers: with the answers of the same state joined into one.
@@ -326,10 +339,11 @@ extension OccurrenceRecord {
 extension OccurrenceRecord.Answered {
   /// Joins two answers of the same identity, or of the same state: the higher rank, and between equal ranks the earliest
   /// `since` with its `by`, the latest `until`, `revived` and `schedule`, the earliest `completed`, and the union of the
-  /// snoozes.
+  /// snoozes and doubts.
   static func join(_ a: Self, _ b: Self) -> Self {
     if a.state != b.state { return a.state > b.state ? a : b }
     var result = a
+    result.doubts.formUnion(b.doubts)
     result.since = [a.since, b.since].compactMap { $0 }.min()
     result.by = [a, b].filter { $0.since == result.since }.compactMap(\.by).min()
     result.history =

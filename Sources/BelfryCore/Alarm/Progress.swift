@@ -47,9 +47,10 @@ extension Progress {
   ///    becomes at most one day ago.
   /// 2. An automatic outcome with an implausible time is removed.
   /// 3. A date of completion is at most the present date, or that of the skipped occurrence.
-  /// 4. An answer with an implausible time to an occurrence that lies in the future is removed: that clock let it ring too
-  ///    early. A skip ahead of time stays. So does any answer to another occurrence, because a person gave it. A stop
-  ///    gets `now` as its time.
+  /// 4. An answer with an implausible time to an occurrence that lies in the future is doubted by this device: if that
+  ///    clock was ahead, the occurrence has to ring here. It stays for the others, because a person gave it, and this
+  ///    device's clock can be the wrong one. An answer without a stamp is removed. A skip ahead of time, and any answer to
+  ///    another occurrence, count. A stop gets `now` as its time.
   ///
   /// Cases 1 to 3 raise the generation, so that the correction wins every join with the original.
   ///
@@ -57,7 +58,10 @@ extension Progress {
   ///   - now: the present time.
   ///   - zone: the zone of the alarm's civil times. If it is nil, only an occurrence that lies in the future in every
   ///     zone counts as a future one.
-  public func corrected(at now: Instant, in zone: TimeZoneRules? = nil) -> Progress? {
+  ///   - device: this device; nil if it is unknown.
+  public func corrected(
+    at now: Instant, in zone: TimeZoneRules? = nil, on device: Identifier?
+  ) -> Progress? {
     // Civil times differ from UTC by up to 14 hours.
     func civil(_ days: Int64) -> CivilDateTime {
       TimeZoneRules.utc.civil(at: now.adding(seconds: days * Instant.day))
@@ -74,9 +78,10 @@ extension Progress {
     // The same clock may have raised the floor over occurrences that are due here but not yet elsewhere.
     if let floor, floor >= limit || result != self { result.floor = min(floor, civil(-1)) }
     if result != self { result.generation += 1 }
-    // Case 4 needs no generation: a join takes the earlier time, and keeps no answer that the record has seen.
+    // Case 4 needs no generation: a join takes the earlier time, and all doubts.
     for (occurrence, record) in result.occurrences {
-      result.occurrences[occurrence] = record.withPlausibleAnswers(at: now, occurrence, limit)
+      result.occurrences[occurrence] = record.doubtingAnswers(
+        at: now, isAhead: occurrence > limit, on: device)
     }
     return result == self ? nil : result
   }
@@ -101,25 +106,29 @@ extension OccurrenceRecord {
     return result == self ? self : result.isEmpty ? nil : result
   }
 
-  /// Returns the record without answers that a person gave too early, by a clock that was ahead; nil if nothing is left.
-  fileprivate func withPlausibleAnswers(
-    at now: Instant, _ occurrence: CivilDateTime, _ limit: CivilDateTime
+  /// Returns the record with doubts about the answers that a person gave too early by this device's clock; nil if nothing
+  /// is left.
+  ///
+  /// - Parameter isAhead: true if the occurrence lies in the future.
+  fileprivate func doubtingAnswers(
+    at now: Instant, isAhead: Bool, on device: Identifier?
   ) -> OccurrenceRecord? {
     guard answers.values.contains(where: { $0.since?.isImplausible(at: now) == true }) else {
       return self
     }
     var result = self
-    result.answers = answers.filter { _, given in
-      let isAhead = given.state != .open && given.schedule == nil && occurrence > limit
-      return !isAhead || given.since?.isImplausible(at: now) != true
-    }.mapValues { given in
-      guard given.state == .pending, given.since?.isImplausible(at: now) == true else {
-        return given
+    result.answers = answers.reduce(into: [:]) { answers, item in
+      var given = item.value
+      guard given.since?.isImplausible(at: now) == true else { return answers[item.key] = given }
+      if isAhead, given.state != .open, given.schedule == nil {
+        if item.key == nil { return }
+        if let device { given.doubts.insert(device) }
       }
-      var given = given
-      given.since = now
-      if given.revived != nil { given.revived = now }
-      return given
+      if given.state == .pending {
+        given.since = now
+        if given.revived != nil { given.revived = now }
+      }
+      answers[item.key] = given
     }
     return result.isEmpty ? nil : result
   }

@@ -24,6 +24,8 @@ public struct Evaluation: Hashable, Sendable {
   public enum Upkeep: Hashable, Sendable {
     /// A clock that was ahead had settled future occurrences; this is corrected.
     case rearmed
+    /// An occurrence has rung although it was answered by a clock that differs from this device's. The answer counts.
+    case answerAccepted
     /// The primary device of the cascade is in another zone than the recorded one. The payload is its zone name.
     case cascadeZone(String)
   }
@@ -111,7 +113,11 @@ extension Timeline {
       if let next { wakes.append(next) }
     }
     updated.addFollowUps(at: now, settings: settings, ledger: ledger, in: &result, wakes: &wakes)
-    if !result.transition.events.isEmpty { compact(&result.transition, now: now) }
+    if !result.transition.events.isEmpty {
+      compact(&result.transition, now: now)
+    } else if result.transition.alarm.progress != alarm.progress {
+      result.upkeep.append(.answerAccepted)
+    }
     with(result.transition.alarm).recordZone(at: now, in: &result)
     result.nextWake = wakes.min()
     return result

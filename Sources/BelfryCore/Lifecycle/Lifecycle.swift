@@ -155,7 +155,8 @@ extension Timeline {
 
   /// Settles an occurrence without a user's action: as missed, skipped or done.
   ///
-  /// It never raises the revision, because the clock must not override a user's answer from another device.
+  /// It never raises the revision, because the clock must not override a user's answer from another device. An answer that
+  /// this device has doubted counts from then on, so that there is no event.
   ///
   /// - Parameter completed: the date from which the next period counts, of a schedule that follows completions.
   func settle(
@@ -167,6 +168,7 @@ extension Timeline {
     let isReopened = record.answer != .open && self.record(of: civil)?.answer != record.answer
     record.automatic[state] = outcome(state, at: now, of: record, completed: completed)
     transition.alarm.progress.occurrences[civil] = record
+    if let device, record.isDoubted(by: device) { return }
     let action: LogEntry.Action =
       switch state {
       case .done: .done

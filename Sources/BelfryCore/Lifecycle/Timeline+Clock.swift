@@ -6,7 +6,7 @@ extension Timeline {
   /// - Parameter recorded: the alarm as its record has it.
   public func rearmed(_ recorded: Alarm, at now: Instant) -> Alarm? {
     var result = recorded
-    if let corrected = recorded.progress.corrected(at: now, in: zone) {
+    if let corrected = recorded.progress.corrected(at: now, in: zone, on: device) {
       result.progress = corrected
     }
     return result == recorded ? nil : result

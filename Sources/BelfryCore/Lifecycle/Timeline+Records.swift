@@ -3,7 +3,8 @@ extension Timeline {
   /// Returns the record of an occurrence; nil if the occurrence is open.
   ///
   /// 1. A person's answer counts, unless it was given to something else: disabling cleared it, it is a skip ahead of time
-  ///    under another schedule, or a wrong clock gave it before the occurrence was due.
+  ///    under another schedule, or it was given before the occurrence was due by this device's clock, as one that is ahead
+  ///    does. In this case, it counts as soon as the occurrence has rung here, and the clock has ended it.
   /// 2. An automatic outcome counts if no person has answered, or if it followed the answer: a pending occurrence is done
   ///    when the next one fires. It does not count if the definition that led to it was edited without its knowledge, or
   ///    if the occurrence is not due here yet.
@@ -11,9 +12,12 @@ extension Timeline {
   ///
   /// The result has at most one automatic outcome: the one that counts.
   public func record(of civil: CivilDateTime) -> OccurrenceRecord? {
-    guard let record = alarm.progress.occurrences[civil]?.folded, !isBelowFloor(civil) else {
-      return nil
-    }
+    guard let record = alarm.progress.occurrences[civil], !isBelowFloor(civil) else { return nil }
+    return counting(withoutEarlyAnswers(record, civil).folded, civil)
+  }
+
+  /// Returns the parts of a record that count.
+  private func counting(_ record: OccurrenceRecord, _ civil: CivilDateTime) -> OccurrenceRecord? {
     let hasAnswer = answerCounts(record, civil)
     if hasAnswer, record.answer.isSettled { return record.keeping(nil) }
     let outcome = record.automatic.keys.sorted().last { counts(record, $0, civil) }
@@ -28,7 +32,7 @@ extension Timeline {
 
   /// Returns true if a person's answer counts.
   private func answerCounts(_ record: OccurrenceRecord, _ civil: CivilDateTime) -> Bool {
-    if record.answer == .open || isAnsweredTooEarly(record, civil) { return false }
+    if record.answer == .open { return false }
     if record.answer.isSettled {
       if isDueAgain(record.answerCompleted, civil) { return false }
     } else if isCompleted(civil) || isCleared(record) {
@@ -49,16 +53,37 @@ extension Timeline {
     return since <= cleared
   }
 
+  /// Returns the answers to an occurrence that were given too early, and do not count on this device yet.
+  public func earlyAnswers(to civil: CivilDateTime) -> [OccurrenceRecord.Answered] {
+    guard let record = alarm.progress.occurrences[civil], !isBelowFloor(civil) else { return [] }
+    return record.answers.values.filter { isTooEarly($0, to: record, civil) }
+  }
+
+  /// Returns a record without the answers that were given too early.
+  private func withoutEarlyAnswers(
+    _ record: OccurrenceRecord, _ civil: CivilDateTime
+  ) -> OccurrenceRecord {
+    let answers = record.answers
+    let counting = answers.filter { !isTooEarly($0.value, to: record, civil) }
+    if counting.count == answers.count { return record }
+    var result = record
+    result.answers = counting
+    return result
+  }
+
   /// Returns true if a person gave an answer by a clock that was ahead, which let the occurrence ring too early, or which
   /// would let the snooze end too late; or if a person dismissed a miss elsewhere before the occurrence is due here.
   ///
   /// An answer to a due occurrence counts, whatever its time. So does a skip ahead of time.
-  private func isAnsweredTooEarly(_ record: OccurrenceRecord, _ civil: CivilDateTime) -> Bool {
-    guard let answered = record.answered else { return false }
-    if record.answer == .missed, answered < occurrence(civil).at { return true }
+  private func isTooEarly(
+    _ given: OccurrenceRecord.Answered, to record: OccurrenceRecord, _ civil: CivilDateTime
+  ) -> Bool {
+    if let device, given.doubts.contains(device), record.automatic.isEmpty { return true }
+    guard let answered = given.since, given.state != .open else { return false }
+    if given.state == .missed, answered < occurrence(civil).at { return true }
     guard let clock, answered.isImplausible(at: clock) else { return false }
-    if record.answer == .snoozed { return true }
-    return record.schedule == nil && occurrence(civil).at > clock.adding(seconds: Instant.tolerance)
+    if given.state == .snoozed { return true }
+    return given.schedule == nil && occurrence(civil).at > clock.adding(seconds: Instant.tolerance)
   }
 
   /// Returns true if an automatic outcome of a record counts.

@@ -76,7 +76,7 @@ public struct Timeline: Sendable {
     device: Identifier? = nil
   ) {
     var alarm = alarm
-    let corrected = alarm.progress.corrected(at: now, in: zone)
+    let corrected = alarm.progress.corrected(at: now, in: zone, on: device)
     if let corrected { alarm.progress = corrected }
     self.init(
       alarm, zone: zone, calendar: calendar, deviceContext: deviceContext, otherZones: otherZones,

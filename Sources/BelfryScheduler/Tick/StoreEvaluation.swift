@@ -97,6 +97,7 @@ struct StoreEvaluation: Sendable {
     let zone = upkeep.lazy.compactMap { item -> String? in
       if case .cascadeZone(let name) = item { name } else { nil }
     }.first
+    if upkeep.contains(.answerAccepted) { return "Accepted the answer: \(alarm.title)" }
     if upkeep.contains(.rearmed) { return "Re-armed: \(alarm.title) (a clock was ahead)" }
     return "Time zone: \(alarm.title) (\(zone ?? alarm.zone.text))"
   }

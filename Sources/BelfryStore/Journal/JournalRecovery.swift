@@ -152,7 +152,7 @@ private struct Replay {
 
   /// Writes a file unless the user has edited it. Returns the file's status if it has the content of the write.
   private func restore(_ file: JournalEntry.File, _ blob: ObjectID) throws -> stat? {
-    guard let kind = RecordPath(file.path) else { return nil }
+    guard let kind = RecordPath(carried: file.path) else { return nil }
     let path = "\(store.path)/\(file.path)"
     let current: (bytes: [UInt8], status: stat)?
     do {
@@ -204,7 +204,7 @@ private struct Replay {
     let tree = try head.map { try repository.commit($0).tree }
     var intended: [String: [UInt8]] = [:]
     for file in entries.flatMap(\.files) {
-      guard let kind = RecordPath(file.path), let blob = file.blob else { continue }
+      guard let kind = RecordPath(carried: file.path), let blob = file.blob else { continue }
       guard let bytes = try? repository.blob(blob, limit: kind.largest) else {
         // A remote has it: only fetched objects are not in the journal.
         if entries.last?.target != nil { continue }
@@ -261,7 +261,7 @@ private struct Replay {
   private func joined(
     _ path: String, _ bytes: [UInt8], _ committed: ObjectID?, base: ObjectID?
   ) -> [UInt8] {
-    guard let kind = RecordPath(path), let committed,
+    guard let kind = RecordPath(carried: path), let committed,
       let known = try? repository.blob(committed, limit: kind.largest)
     else { return bytes }
     let join = RecordJoin(kind, ours: .success(bytes), theirs: .success(known)) {
@@ -277,7 +277,7 @@ private struct Replay {
   func undo(_ entry: JournalEntry) throws {
     let tree = try writer.head().map { try repository.commit($0).tree }
     for file in entry.files {
-      guard RecordPath(file.path) != nil, let blob = file.blob else { continue }
+      guard RecordPath(carried: file.path) != nil, let blob = file.blob else { continue }
       let path = "\(store.path)/\(file.path)"
       guard let current = try DurableFile.read(path, limit: AlarmRecord.largest),
         Repository.blobID(current.bytes) == blob
@@ -291,6 +291,6 @@ private struct Replay {
         throw FileError("remove", path)
       }
     }
-    try writer.resetIndex(entry.files.map(\.path).filter { RecordPath($0) != nil })
+    try writer.resetIndex(entry.files.map(\.path).filter { RecordPath(carried: $0) != nil })
   }
 }

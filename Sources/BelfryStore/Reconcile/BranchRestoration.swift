@@ -17,6 +17,7 @@ import Git
 ///    made from an earlier version (see `EditOrigin`).
 /// 3. A log entry: it is restored, because log entries are immutable.
 /// 4. A device's record, or a new record: head's version is kept.
+/// 5. A record of a newer format: it is restored, unless head's version has the same format or a later one.
 struct BranchRestoration {
   private let repository: Repository
 
@@ -49,11 +50,17 @@ struct BranchRestoration {
     for commit in commits {
       var origin = EditOrigin(repository, from: commit)
       for change in try repository.changedFiles(from: tree, to: repository.commit(commit).tree) {
-        guard let kind = RecordPath(change.path), let after = change.after,
+        guard let kind = RecordPath(carried: change.path), let after = change.after,
           let seen = content(after, kind)
         else { continue }
+        let newer = kind.newerFormat(of: seen)
+        if case .other = kind, newer == nil { continue }
         guard let now = files[change.path] ?? change.before.flatMap({ content($0, kind) }) else {
           if change.before == nil { files[change.path] = seen }
+          continue
+        }
+        if let newer {
+          if kind.newerFormat(of: now) ?? 0 < newer { files[change.path] = seen }
           continue
         }
         if let restored = restored(kind, seen: seen, now: now, &origin), restored != now {
@@ -88,7 +95,7 @@ struct BranchRestoration {
       else { return nil }
       return CalendarRecord.encode(HolidayCalendar.join(new, old))
     case .log: return seen
-    case .device, .attributes: return nil
+    case .device, .attributes, .other: return nil
     }
   }
 }

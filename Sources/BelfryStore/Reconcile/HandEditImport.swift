@@ -128,6 +128,13 @@ private struct AlarmEdits {
     switch try writer.readFile(of: id) {
     case .bad: result.invalid.insert(id)
     case .missing:
+      if let commit = try writer.head(),
+        let newer = try writer.newerVersion(of: path, in: writer.repository.commit(commit).tree)
+      {
+        files[path] = newer
+        result.restored.append(path)
+        return
+      }
       guard let good = try store.lastGood(id) else { return }
       var alarm = good.alarm
       // The index can have an earlier version than the branch.

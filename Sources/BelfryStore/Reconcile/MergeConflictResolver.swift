@@ -42,12 +42,12 @@ public struct MergeConflictResolver {
     let conflicts = try repository.conflicts()
     let operation = try repository.operation()
     if conflicts.isEmpty, operation == .none { removeAutoMerge() }
-    guard !conflicts.isEmpty, conflicts.allSatisfy({ RecordPath($0.path) != nil }) else { return }
+    guard !conflicts.isEmpty, conflicts.allSatisfy(isRecord) else { return }
     let head = try repository.commit(of: "HEAD").map { try repository.commit($0).tree }
     var settled: [String: IndexFile.Entry?] = [:]
     var notes: [DecisionNotes.Note] = []
     for conflict in conflicts {
-      guard let kind = RecordPath(conflict.path) else { return }
+      guard let kind = RecordPath(carried: conflict.path) else { return }
       let ours = try conflict.ours.map { try repository.content($0, kind) }
       let theirs = try conflict.theirs.map { try repository.content($0, kind) }
       let base = conflict.base.flatMap { try? repository.content($0, kind).get() }
@@ -80,6 +80,16 @@ public struct MergeConflictResolver {
     }
     store.context.report(
       .joined(settled.keys.sorted(), isFinished ? .nothing : .operation(operation)))
+  }
+
+  /// Returns true if a conflict is that of a record, which may be of a newer version of Belfry.
+  private func isRecord(_ conflict: IndexConflict) -> Bool {
+    guard let kind = RecordPath(carried: conflict.path) else { return false }
+    guard case .other = kind else { return true }
+    return [conflict.ours, conflict.theirs].contains { side in
+      let bytes = side.flatMap { try? repository.blob($0, limit: kind.largest) }
+      return bytes.flatMap { kind.newerFormat(of: $0) } != nil
+    }
   }
 
   /// Returns the join, with the edits that the user made in the file after the conflict.

@@ -26,6 +26,10 @@ struct MissingRecordRestoration: ReconcileStep {
     var files: [String: [UInt8]?] = [:]
     var isCommitted = true
     for path in paths {
+      if let newer = try writer.newerVersion(of: path, in: tree) {
+        files[path] = .some(newer)
+        continue
+      }
       guard let good = try store.lastGoodVersion(of: path, writer.repository) else { continue }
       files[path] = .some(good.bytes)
       if try writer.repository.blob(at: path, in: tree) != good.blob { isCommitted = false }
@@ -38,5 +42,16 @@ struct MissingRecordRestoration: ReconcileStep {
         files, message: CommitMessage("Restore the last valid version", device: store.device))
     }
     return files.keys.sorted()
+  }
+}
+
+extension StoreWriter {
+  /// Returns a record in a tree that only a newer version of Belfry can read; nil if there is none.
+  func newerVersion(of path: String, in tree: ObjectID) throws -> [UInt8]? {
+    guard let kind = RecordPath(carried: path), let blob = try repository.blob(at: path, in: tree),
+      let bytes = try? repository.blob(blob, limit: kind.largest),
+      kind.newerFormat(of: bytes) != nil
+    else { return nil }
+    return bytes
   }
 }

@@ -16,7 +16,7 @@ import Glibc
 /// 2. The file is as in `seen`, or neither has one: head's version is written.
 /// 3. Head's version is a hand edit that was committed without a stamp: it is imported as one, and joined with the
 ///    version in `seen`.
-/// 4. Head's version is not valid: the file's version is committed again.
+/// 4. Head's version is not valid: the file's version is committed again. One of a newer format counts as valid.
 /// 5. The user has edited or removed the file: this is left to `HandEditImport` and `MissingRecordRestoration`.
 ///
 /// If `seen` is unknown, all records of head are compared with the work tree: missing files are written, and records
@@ -97,7 +97,7 @@ private struct MovedRecords {
     filesToCommit = restoration.files
     var unedited: Set<String> = []
     for change in changes {
-      guard let kind = RecordPath(change.path) else { continue }
+      guard let kind = RecordPath(carried: change.path) else { continue }
       guard workTreeBlob(change.path) == .some(change.before) else {
         if let before = change.before, let bytes = change.after.flatMap({ content($0, kind) }),
           isEdit(kind, bytes, since: before)
@@ -111,7 +111,8 @@ private struct MovedRecords {
       guard let after = change.after, filesToCommit[change.path] == nil,
         let bytes = content(after, kind)
       else { continue }
-      if kind.error(in: bytes) != nil {
+      if isUnusable(bytes, kind) {
+        if case .other = kind { continue }
         if let before = change.before { filesToCommit[change.path] = content(before, kind) }
       } else if let before = change.before, isEdit(kind, bytes, since: before) {
         edits[kind] = bytes
@@ -162,6 +163,11 @@ private struct MovedRecords {
     }
   }
 
+  /// Returns true if a version can be read neither by this version of Belfry nor by a newer one.
+  private func isUnusable(_ bytes: [UInt8], _ kind: RecordPath) -> Bool {
+    kind.error(in: bytes) != nil && kind.newerFormat(of: bytes) == nil
+  }
+
   /// Returns true if a version contains values that were changed without a stamp.
   private mutating func isEdit(
     _ kind: RecordPath, _ bytes: [UInt8], since before: ObjectID
@@ -187,7 +193,7 @@ private struct MovedRecords {
     case .alarm(let id): path = AlarmRecord.path(id)
     case .settings: path = SettingsFile.path
     case .calendar(let name): path = CalendarRecord.path(name)
-    case .log, .device, .attributes: return
+    case .log, .device, .attributes, .other: return
     }
     var transaction = WorkTreeTransaction(store, keeping: [])
     try transaction.apply([path: bytes]) { writer.read[$0] == $1 }
@@ -216,12 +222,12 @@ private struct MovedRecords {
     let indexFile = store.alarmIndexCache.read()
     let committed = try repository.changedFiles(from: nil, to: repository.commit(head).tree)
     for change in committed {
-      guard let kind = RecordPath(change.path), let blob = change.after,
+      guard let kind = RecordPath(carried: change.path), let blob = change.after,
         access("\(store.path)/\(change.path)", F_OK) != 0
       else { continue }
       // An alarm in the index had a file, so the user has removed it.
       if case .alarm(let id) = kind, indexFile?.index(of: id) != nil { continue }
-      guard let bytes = content(blob, kind), kind.error(in: bytes) == nil else { continue }
+      guard let bytes = content(blob, kind), !isUnusable(bytes, kind) else { continue }
       filesToWrite[change.path] = bytes
       blobs[change.path] = blob
     }
@@ -233,7 +239,7 @@ private struct MovedRecords {
     let untracked = store.recordFiles().filter { path in
       switch RecordPath(path) {
       case .log, .device: !tracked.contains(path)
-      case .alarm, .settings, .calendar, .attributes, nil: false
+      case .alarm, .settings, .calendar, .attributes, .other, nil: false
       }
     }
     try UncommittedRecordImport(untracked).run(writer)

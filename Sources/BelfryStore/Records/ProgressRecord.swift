@@ -164,7 +164,8 @@ enum ProgressRecord {
       revived: try reader.optional("revived", \.instant, "an instant"),
       schedule: try reader.optional("schedule", \.stamp, "a stamp"),
       completed: try reader.optional("completed", \.date, "a date"),
-      by: try reader.optional("by", \.identifier, "an identifier"))
+      by: try reader.optional("by", \.identifier, "an identifier"),
+      doubts: Set(try reader.optional("doubts", identifiers, "a list of identifiers") ?? []))
     return (answer, try reader.optional("stamp", \.stamp, "a stamp"))
   }
 
@@ -186,6 +187,12 @@ enum ProgressRecord {
     guard let list = json.array else { return nil }
     let objects = list.compactMap(\.object)
     return objects.count == list.count ? objects : nil
+  }
+
+  private static func identifiers(_ json: JSON) -> [Identifier]? {
+    guard let list = json.array else { return nil }
+    let identifiers = list.compactMap(\.identifier)
+    return identifiers.count == list.count ? identifiers : nil
   }
 
   /// Returns the stamps of a list by device.
@@ -247,6 +254,7 @@ enum ProgressRecord {
       "revived": answer.revived.map { JSON($0) }, "schedule": answer.schedule.map { JSON($0) },
       "completed": answer.completed.map { JSON($0) }, "by": answer.by.map { JSON($0) },
       "stamp": stamp.map { JSON($0) },
+      "doubts": answer.doubts.isEmpty ? nil : .array(answer.doubts.sorted().map { JSON($0) }),
     ]
   }
 

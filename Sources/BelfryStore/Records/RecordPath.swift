@@ -14,6 +14,8 @@ public enum RecordPath: Hashable, Sendable {
   case settings
   /// `.gitattributes`
   case attributes
+  /// Another path, which a newer version of Belfry may use: see `init(carried:)`.
+  case other(String)
 
   /// The maximum size of such a record in bytes. A larger file is rejected unread.
   var largest: Int {
@@ -23,6 +25,7 @@ public enum RecordPath: Hashable, Sendable {
     case .device: DeviceRecord.largest
     case .calendar: CalendarRecord.largest
     case .settings, .attributes: SettingsFile.largest
+    case .other: AlarmRecord.largest
     }
   }
 
@@ -52,6 +55,37 @@ public enum RecordPath: Hashable, Sendable {
         return nil
       }
     }
+  }
+
+  /// The maximum number of folders and files in the path of a record of a newer version.
+  private static let maxDepth = 6
+
+  /// Parses a path in a commit. Besides the records that this version knows, it can be that of a record which a newer
+  /// version has introduced: a JSON file in folders with simple names. Its content tells if it is one.
+  ///
+  /// Returns nil for any other path.
+  init?(carried path: String) {
+    if let known = RecordPath(path) {
+      self = known
+    } else if path.hasSuffix(".json"), RecordPath.isSimple(path) {
+      self = .other(path)
+    } else {
+      return nil
+    }
+  }
+
+  /// Returns true if a path has few parts, of which each consists of ASCII letters, digits, `.`, `_` and `-`, and does not
+  /// start with a period.
+  static func isSimple(_ path: String) -> Bool {
+    let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+    return parts.count <= maxDepth
+      && parts.allSatisfy { part in
+        !part.isEmpty && !part.hasPrefix(".")
+          && part.utf8.allSatisfy { byte in
+            UnicodeScalar(byte).properties.isAlphabetic && byte < 128
+              || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || "._-".utf8.contains(byte)
+          }
+      }
   }
 }
 
@@ -89,7 +123,15 @@ extension RecordPath {
       return .device(device)
     case .calendar(let name): return .calendar(try CalendarRecord.decode(bytes, name: name))
     case .settings: return .settings(try SettingsFile.decode(bytes))
+    case .other:
+      _ = try RecordReader(bytes)
+      throw RecordError("it is not the path of a record")
     case .attributes:
+      if let format = Store.formatOfAttributes(bytes), format > RecordFormat.current {
+        throw RecordError(
+          "its format is \(format), but this version of Belfry reads up to \(RecordFormat.current)",
+          kind: .newerFormat(format))
+      }
       guard bytes == Store.attributes || bytes == Store.earlierAttributes else {
         throw RecordError("it differs from Belfry's own")
       }
@@ -105,5 +147,10 @@ extension RecordPath {
     } catch {
       return error
     }
+  }
+
+  /// Returns the format of bytes that only a newer version of Belfry can read; nil for others.
+  func newerFormat(of bytes: [UInt8]) -> Int64? {
+    if case .newerFormat(let format)? = error(in: bytes)?.kind { format } else { nil }
   }
 }

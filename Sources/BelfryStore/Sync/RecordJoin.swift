@@ -8,7 +8,8 @@ import Git
 /// 2. Both sides have it: the rules of its kind apply (`Alarm.join`, `SettingsRecord.join`, `HolidayCalendar.join`,
 ///    `Device.join`, `LogEntry.join`).
 /// 3. A side has a newer format: it stays byte for byte, because this version cannot read what it would lose. Of two such
-///    sides, the newer format stays, and of equal formats the greater bytes.
+///    sides, the one that was changed since the common version stays, else the newer format, and of equal formats the
+///    greater bytes.
 /// 4. A side is not valid: it loses against any other side, and counts as missing if there is none.
 /// 5. A value that was edited by hand and committed without a stamp wins over the value that it replaced.
 struct RecordJoin: Sendable {
@@ -27,8 +28,8 @@ struct RecordJoin: Sendable {
   ///   - kind: The kind of the record.
   ///   - ours: The first version; nil if it is missing.
   ///   - theirs: The second version; nil if it is missing.
-  ///   - base: A function that returns the common version. It identifies conflicting edits, and edits by hand without
-  ///     a stamp. The merge rules don't need it.
+  ///   - base: A function that returns the common version. It identifies conflicting edits, edits by hand without a stamp,
+  ///     and the later one of two versions that cannot be read. The other merge rules don't need it.
   init(
     _ kind: RecordPath, ours: Result<[UInt8], RecordError>?,
     theirs: Result<[UInt8], RecordError>?, base: () -> [UInt8]? = { nil }
@@ -36,12 +37,8 @@ struct RecordJoin: Sendable {
     let (mine, other) = (ours.map { Version($0, kind) }, theirs.map { Version($0, kind) })
     refusals = (mine?.error, other?.error)
     var decisions: [MergeDecision] = []
-    let newer = [mine, other].compactMap { $0?.newer }.max { a, b in
-      a.format == b.format
-        ? a.bytes.lexicographicallyPrecedes(b.bytes) : a.format < b.format
-    }
-    if let newer {
-      (bytes, self.decisions, isNewer) = (newer.bytes, [], true)
+    if let newer = RecordJoin.newer(mine, other, base: base) {
+      (bytes, self.decisions, isNewer) = (newer, [], true)
       return
     }
     isNewer = false
@@ -53,6 +50,21 @@ struct RecordJoin: Sendable {
     case (nil, nil): bytes = nil
     }
     self.decisions = decisions.sorted { $0.subject < $1.subject }
+  }
+
+  /// Returns the content that stays if a side has a newer format; nil if none has.
+  private static func newer(
+    _ ours: Version?, _ theirs: Version?, base: () -> [UInt8]?
+  ) -> [UInt8]? {
+    guard let a = ours?.newer, let b = theirs?.newer else {
+      return (ours?.newer ?? theirs?.newer)?.bytes
+    }
+    if a.bytes == b.bytes { return a.bytes }
+    let before = base()
+    if before == a.bytes { return b.bytes }
+    if before == b.bytes { return a.bytes }
+    if a.format != b.format { return a.format > b.format ? a.bytes : b.bytes }
+    return a.bytes.lexicographicallyPrecedes(b.bytes) ? b.bytes : a.bytes
   }
 
   /// The author of unstamped edits of settings.

@@ -4,7 +4,7 @@ import Git
 /// The merge of two trees, for the paths on which they differ:
 ///
 /// 1. The path of a record: see `RecordJoin`. A record that only one side has stays. An invalid record loses. One of a
-///    newer format stays as it is, and is reported.
+///    newer format stays as it is, and is reported, also at a path that this version does not know.
 /// 2. Any other path, or anything but a regular file: it is not in the merged tree. The file stays in its owner's
 ///    work tree.
 ///
@@ -34,6 +34,8 @@ struct TreeJoin {
   private static let maxRefusals = 1_000
   private var entries = 0
   private var refused = 0
+  /// The folder without known records that is being merged; nil if there is none. Its files are reported together.
+  private var unknownFolder: (prefix: String, name: String)?
 
   /// The common ancestor of the two commits; nil if there is none, or if trees were merged.
   private(set) var ancestor: ObjectID?
@@ -96,11 +98,15 @@ struct TreeJoin {
         if b != nil { refuse(prefix, difference.name, "it is not the path of a record") }
         continue
       }
-      if a?.mode == .folder || b?.mode == .folder, TreeJoin.isFolder(path) {
+      let isKnown = TreeJoin.isFolder(path)
+      if a?.mode == .folder || b?.mode == .folder, isKnown || RecordPath.isSimple(path) {
         func folder(_ entry: TreeData.Entry?) -> ObjectID? {
           entry?.mode == .folder ? entry?.id : nil
         }
         try join(&files, prefix: prefix)
+        let outer = unknownFolder
+        if !isKnown, outer == nil { unknownFolder = (prefix, difference.name) }
+        defer { unknownFolder = outer }
         try walk(folder(a), folder(b), folder(ancestors[difference.name]), prefix: path + "/")
         // The other side has a file in place of the folder.
         if let b, b.mode != .folder { refuse(prefix, difference.name, "it is not a folder") }
@@ -168,7 +174,7 @@ struct TreeJoin {
   private static func merge(
     _ file: File, _ path: String, in repository: Repository
   ) throws -> MergedFile? {
-    guard let kind = RecordPath(path) else { return nil }
+    guard let kind = RecordPath(carried: path) else { return nil }
     let (mine, other) = (File.blob(file.ours), File.blob(file.theirs))
     let base = File.blob(file.base)
     let ours = try mine.map { try repository.content($0, kind) }
@@ -215,6 +221,13 @@ struct TreeJoin {
   private mutating func refuse(
     _ prefix: String, _ name: String, _ reason: String, isKept: Bool = false
   ) {
+    var (prefix, name, reason) = (prefix, name, reason)
+    if let unknownFolder, !isKept {
+      (prefix, name) = unknownFolder
+      reason = "it is not a folder of records"
+      let folder = String(prefix.dropLast())
+      if refusals.contains(where: { $0.folder == folder && $0.name == name }) { return }
+    }
     refused += 1
     guard refusals.count < TreeJoin.maxRefusals else { return }
     refusals.append(
