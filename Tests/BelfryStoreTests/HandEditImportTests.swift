@@ -327,6 +327,26 @@ import Testing
     #expect(try fixture.alarm("Milk").mergeState.stamps[.title]?.device == fixture.store.device)
   }
 
+  @Test("A new file that a reader has listed is imported")
+  func newFileAfterListing() async throws {
+    let fixture = try await StoreFixture("Tea")
+    let id = fixture.store.context.makeIdentifier()
+    try fixture.sandbox.write(
+      """
+      {"format": 1, "id": "\(id)", "title": "Milk", "schedule":
+       {"kind": "daily", "start": "2026-11-20", "times": ["08:00"]}}
+      """, to: "\(fixture.store.path)/\(AlarmRecord.path(id))")
+    // A later change of the folder would have another time, so that its signature proves that it is unchanged.
+    usleep(150_000)
+    for _ in 0..<3 {
+      let index = try AlarmIndex(fixture.store)
+      index.save()
+      #expect(index.summaries().map(\.title).sorted() == ["Milk", "Tea"])
+    }
+    try HandEditImport(.unsettled).run(fixture.writer())
+    #expect(fixture.store.history.log().map(\.action) == [.created])
+  }
+
   @Test("An edit that another program committed only updates the alarm index")
   func committedFile() async throws {
     let fixture = try await StoreFixture("Tea")

@@ -253,8 +253,12 @@ struct AlarmIndex {
   /// Saves the updated rows for the next reader.
   func save() {
     guard let scan else { return }
-    // While there is a stray, no signature is saved, so that every command reads the names and reports it.
-    let signature = scan.strays.isEmpty ? scan.folder : AlarmFolderState.unknown
+    // While there is a stray, or a new file without a row, no signature is saved, so that every command reads the names
+    // and finds it.
+    let hasRows = unsettled.allSatisfy { id in
+      file?.index(of: id) != nil || !scan.changed.contains(id)
+    }
+    let signature = scan.strays.isEmpty && hasRows ? scan.folder : AlarmFolderState.unknown
     // The index can claim to be current only if each file is as its row describes it.
     let isCurrent =
       unsettled.isEmpty && pending == nil && scan.strays.isEmpty && scan.removed.isEmpty
