@@ -126,38 +126,4 @@ extension Store {
     deviceContext.owners = evidence.owners
     return deviceContext
   }
-
-  /// Returns the alarm that a text names, by the first rule that has a match:
-  ///
-  /// 1. The whole identifier.
-  /// 2. The whole title, case-insensitively.
-  /// 3. The beginning of an identifier, or a part of a title.
-  /// 4. A part of the note of an alarm that a partner has set.
-  ///
-  /// - Returns: The alarm's summary, and the invalid records that were found.
-  /// - Throws: `StoreError.noSuchAlarm`, or `.ambiguousAlarm` if several alarms match equally well.
-  public func resolve(_ name: String) throws -> (summary: AlarmSummary, problems: [RecordProblem]) {
-    if let id = Identifier(name), let alarm = try? alarm(id), !alarm.isDeleted {
-      return (AlarmSummary(alarm, status: try status(alarm)), [])
-    }
-    let index = try AlarmIndex(self)
-    index.save()
-    let wanted = name.lowercased()
-    var summaries = index.summaries(matching: wanted).filter { !$0.isDeleted }
-    if summaries.isEmpty, !wanted.isEmpty {
-      // All alarms of a partner have the same title.
-      summaries = index.summaries().filter { summary in
-        !summary.isDeleted && summary.title.hasPrefix(PartnerOrigin.titlePrefix)
-          && summary.note?.lowercased().contains(wanted) == true
-      }
-    }
-    let exact = summaries.filter { $0.title.lowercased() == wanted }
-    let matches = exact.isEmpty ? summaries : exact
-    if matches.count == 1 { return (matches[0], index.problems) }
-    if matches.isEmpty { throw StoreError.noSuchAlarm(name) }
-    throw StoreError.ambiguousAlarm(
-      name,
-      matches.map { StoreError.AlarmName(id: $0.id, title: $0.title, note: $0.note) }
-        .sorted { ($0.title, $0.id) < ($1.title, $1.id) })
-  }
 }

@@ -39,10 +39,11 @@ final class StoreWriter {
   /// The alarm index as it was before an import of all hand edits; nil if there was no such import.
   var checkedAlarms: AlarmIndex?
   /// The blobs of the files that this writer has committed, by path.
-  private var committed: [String: ObjectID] = [:]
+  private(set) var committed: [String: ObjectID] = [:]
   /// The folders of a commit with which the work tree agreed.
-  private var folders: FolderCache
-  private var commitOfFolders: ObjectID?
+  var folders: FolderCache
+  /// The commit of `folders`; nil for none.
+  var commitOfFolders: ObjectID?
 
   /// Creates a writer. `Store.write(reconciling:)` is the only caller that does so for a write.
   ///
@@ -70,91 +71,9 @@ final class StoreWriter {
   /// Returns the commit of the branch, or nil before the first commit.
   func head() throws -> ObjectID? { try repository.commit(of: branch) }
 
-  /// The maximum number of commits to search for those of this device.
-  private static let maxOwnCommits = 200
-
-  /// Returns the commits whose records the branch must not lose, if another program has moved it since Belfry left it:
-  /// the one at which Belfry left it, and those that this device has made since then, latest first. A writer commits on top
-  /// of what another program has just committed, and leaves that to the next writer.
-  func acknowledgedCommits() throws -> [ObjectID] {
-    guard let seen, var next = try head(), next != seen else { return [] }
-    var own: [ObjectID] = []
-    for _ in 0..<StoreWriter.maxOwnCommits {
-      // A damaged commit, or a branch that was moved back.
-      guard let commit = try? repository.commit(next), let parent = commit.parents.first else {
-        break
-      }
-      if CommitMessage.device(of: commit.message) == store.device { own.append(next) }
-      if parent == seen { return [seen] + own }
-      next = parent
-    }
-    return [seen]
-  }
-
   /// Saves the commit with which the work tree agrees.
   func noteReconciled() {
     if !isReconciling, let reconciled { store.local.noteSeen(reconciled) }
-  }
-
-  // MARK: Reading
-
-  /// Reads the file of an alarm, which a write may then replace.
-  func readFile(of id: Identifier) throws -> Store.AlarmFile {
-    let file = try store.readAlarm(id)
-    if case .good(_, let content) = file {
-      read[AlarmRecord.path(id)] = Repository.blobID(content.bytes)
-    }
-    return file
-  }
-
-  /// Reads an alarm that is then changed, as the reconciliation left it.
-  ///
-  /// A file that an editor has saved since then has edits without stamps. In its place, the branch's version is
-  /// returned. The file stays as it is, and the next reconciliation imports it.
-  func readAlarm(_ id: Identifier) throws -> Store.AlarmFile {
-    let file = try store.readAlarm(id)
-    let path = AlarmRecord.path(id)
-    guard case .good(_, let content) = file,
-      let bytes = try reconciledVersion(of: path, saved: content.bytes),
-      let alarm = try? AlarmRecord.decode(bytes, id: id, now: store.context.now)
-    else { return file }
-    return .good(alarm, Store.DurableFileContent(bytes: bytes, status: content.status))
-  }
-
-  /// Reads the settings that are then changed, as the reconciliation left them (see `readAlarm(_:)`).
-  ///
-  /// - Throws: `StoreError.badRecord`.
-  func readSettings() throws -> SettingsRecord {
-    guard let file = try store.settingsFile() else { return SettingsRecord() }
-    guard let bytes = try reconciledVersion(of: SettingsFile.path, saved: file.bytes),
-      let record = try? SettingsFile.decode(bytes)
-    else { return file.record }
-    return record
-  }
-
-  /// Returns the branch's version of a file that was saved since the reconciliation; nil if the file is as it was, or
-  /// if the branch has no such file.
-  func reconciledVersion(of path: String, saved bytes: [UInt8]) throws -> [UInt8]? {
-    let blob = Repository.blobID(bytes)
-    if read[path] == blob { return nil }
-    let commit = try reconciled ?? head()
-    if commitOfFolders != commit {
-      (folders, commitOfFolders) = (FolderCache(repository, commit: commit), commit)
-    }
-    // A version that cannot be read is replaced by the write.
-    guard let known = committed[path] ?? (try? folders.blob(at: path)) ?? nil, known != blob,
-      let version = try? repository.blob(known, limit: AlarmRecord.largest)
-    else {
-      read[path] = blob
-      return nil
-    }
-    return version
-  }
-
-  /// Returns true if a file's version is one that was read, or the one in a commit.
-  private func isKnown(_ blob: ObjectID, at path: String, in folders: inout FolderCache) -> Bool {
-    // A version that cannot be looked up counts as an edit.
-    read[path] == blob || (try? folders.blob(at: path)) == blob
   }
 
   // MARK: Committing
@@ -315,8 +234,7 @@ final class StoreWriter {
   ) throws {
     for object in objects { try repository.restore(object) }
     // Another program may have committed an edit that has not been read here.
-    var folders = FolderCache(repository, commit: reconciled ?? entry.head)
-    try transaction.apply(files) { isKnown($1, at: $0, in: &folders) }
+    try transaction.apply(files) { isKnown($1, at: $0) }
     // Without a status, git reads the file itself and detects the difference.
     try updateIndex(
       entry.blobs.reduce(into: [:]) { index, file in

@@ -12,8 +12,10 @@ import Testing
   init() async throws {
     sandbox = try Sandbox()
     try await sandbox.plus()
-    try await sandbox.belfry("add", "Pills", "--daily", "--at", "09:00", now: "2026-11-20T08:00:00Z")
-      .expectSuccess()
+    try await sandbox.belfry(
+      "add", "Pills", "--daily", "--at", "09:00", now: "2026-11-20T08:00:00Z"
+    )
+    .expectSuccess()
     server = try await sandbox.secondDevice(now: "2026-11-20T08:01:00Z")
     newer = sandbox.root + "/newer"
     try await sandbox.git(
@@ -67,7 +69,8 @@ import Testing
     try await sync(time)
   }
 
-  @Test("Records of a kind that only a newer version knows stay in every merge, and other files do not")
+  @Test(
+    "Records of a kind that only a newer version knows stay in every merge, and other files do not")
   func unknownKinds() async throws {
     let records = ["contacts/ada.json": record("a"), "plans/2026/11/x.json": record("b")]
     let others = ["evil.sh": "x", "notes/a.txt": "x", "notes/b.json": "{\"format\": 1}"]
@@ -153,6 +156,7 @@ import Testing
     // The alarm still rings, as this version last read it.
     try await run("09:00", "tick", on: server)
     let list = try await run("09:01", "list", "--json", on: server).array
-    #expect(list.contains { $0["title"] as? String == "Pills" && $0["state"] as? String == "ringing" })
+    #expect(
+      list.contains { $0["title"] as? String == "Pills" && $0["state"] as? String == "ringing" })
   }
 }

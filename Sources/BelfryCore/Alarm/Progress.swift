@@ -117,18 +117,17 @@ extension OccurrenceRecord {
       return self
     }
     var result = self
-    result.answers = answers.reduce(into: [:]) { answers, item in
-      var given = item.value
-      guard given.since?.isImplausible(at: now) == true else { return answers[item.key] = given }
+    for (stamp, given) in answers where given.since?.isImplausible(at: now) == true {
+      var corrected: Answered? = given
       if isAhead, given.state != .open, given.schedule == nil {
-        if item.key == nil { return }
-        if let device { given.doubts.insert(device) }
+        if stamp == nil { corrected = nil }
+        if let device { corrected?.doubts.insert(device) }
       }
       if given.state == .pending {
-        given.since = now
-        if given.revived != nil { given.revived = now }
+        corrected?.since = now
+        if given.revived != nil { corrected?.revived = now }
       }
-      answers[item.key] = given
+      result.answers[stamp] = corrected
     }
     return result.isEmpty ? nil : result
   }

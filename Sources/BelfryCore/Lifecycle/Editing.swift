@@ -77,7 +77,9 @@ extension Alarm {
     guard let earlier else { return alarm }
     let changed = Set(edited).intersection(changedFields(from: earlier))
     if !changed.isDisjoint(with: [.schedule, .zone, .enabled]) {
-      if let corrected = alarm.progress.corrected(at: now, on: device) { alarm.progress = corrected }
+      if let corrected = alarm.progress.corrected(at: now, on: device) {
+        alarm.progress = corrected
+      }
       alarm.progress.armed = max(now, alarm.progress.armed)
     }
     if changed.contains(.enabled) { alarm.progress.cleared = now }

@@ -156,10 +156,16 @@ extension Timeline {
     if restored.answer == .snoozed { restored.snooze.end(at: now) }
     // Without this, a record from before the last clearing would not count.
     if let cleared = alarm.progress.cleared, let since = restored.answered, since <= cleared {
-      restored.revived = max(now, Instant(milliseconds: cleared.milliseconds + 1))
+      restored.revived = revivalTime(at: now)
     }
     if !others.isEmpty { restored.answers = restored.answers.merging(others) { $1 } }
     return restored
+  }
+
+  /// Returns the present time or, if it is later, the first one after the clearing, which ended everything up to its own
+  /// time.
+  private func revivalTime(at now: Instant) -> Instant {
+    max(now, alarm.progress.cleared.map { Instant(milliseconds: $0.milliseconds + 1) } ?? now)
   }
 
   /// Applies rule 3 of `undoing`.
@@ -167,9 +173,7 @@ extension Timeline {
     let old = Timeline(before, zone: zone, calendar: calendar)
     let ended = Timeline(result, zone: zone, calendar: calendar)
     let floor = alarm.progress.floor
-    // After the clearing, which ended everything up to its own time.
-    let revived = max(
-      now, alarm.progress.cleared.map { Instant(milliseconds: $0.milliseconds + 1) } ?? now)
+    let revived = revivalTime(at: now)
     for civil in old.occurrences(in: .pending) + old.occurrences(in: .snoozed)
     where floor.map({ civil > $0 }) ?? true && ended.record(of: civil) == nil {
       guard var record = before.progress.occurrences[civil] else { continue }

@@ -42,7 +42,7 @@ public enum CallProvider: Hashable, Sendable {
     }
     try DurableFile.makeFolder(DurableFile.parent(of: path), mode: 0o700)
     try DurableFile.write(
-      provider.json.document, to: path, temporary: "\(path).new", mode: 0o600)
+      provider.json.document, to: path, temporary: "\(path).new-\(getpid())", mode: 0o600)
   }
 
   /// Returns the mode of a file that other users can access; nil if the file is private or missing.

@@ -44,14 +44,3 @@ struct MissingRecordRestoration: ReconcileStep {
     return files.keys.sorted()
   }
 }
-
-extension StoreWriter {
-  /// Returns a record in a tree that only a newer version of Belfry can read; nil if there is none.
-  func newerVersion(of path: String, in tree: ObjectID) throws -> [UInt8]? {
-    guard let kind = RecordPath(carried: path), let blob = try repository.blob(at: path, in: tree),
-      let bytes = try? repository.blob(blob, limit: kind.largest),
-      kind.newerFormat(of: bytes) != nil
-    else { return nil }
-    return bytes
-  }
-}
