@@ -603,10 +603,11 @@ private struct Story: CustomTestStringConvertible, Sendable {
 @Suite struct CallElectionTests {
   private let due = instant("2026-11-23T09:00:00Z")
 
-  @Test func eachCallAttemptBelongsToOneDevice() {
+  @Test func eachCallAttemptBelongsToOneDeviceAndEachDeviceHasOne() {
     for callers in 1...5 {
       let tries = (0..<callers).map { CallElection(rank: $0, callers: callers, due: due).own }
-      #expect(tries.flatMap { $0 }.sorted() == [1, 2, 3])
+      #expect(tries.flatMap { $0 }.sorted() == Array(1...max(callers, 3)))
+      #expect(tries.allSatisfy { !$0.isEmpty })
     }
     #expect(CallElection(rank: 0, callers: 0, due: due).own == [])
   }
@@ -616,6 +617,20 @@ private struct Story: CustomTestStringConvertible, Sendable {
     #expect(second.move(at: due, leases: nil, tried: 0) == .wait(until: due.adding(seconds: 90)))
     #expect(second.move(at: due.adding(seconds: 90), leases: nil, tried: 0) == .call)
     #expect(second.move(at: due.adding(seconds: 91), leases: nil, tried: 1) == .over)
+  }
+
+  @Test("The last of many devices calls soon, with and without the remote")
+  func theLastOfManyDevicesCalls() {
+    let last = CallElection(rank: 11, callers: 12, due: due)
+    let (claim, call) = (due.adding(seconds: 30), due.adding(seconds: 270))
+    #expect(last.move(at: due, leases: [], tried: 0) == .wait(until: claim))
+    #expect(last.move(at: claim, leases: [], tried: 0) == .claim(term: 1))
+    #expect(last.move(at: due, leases: nil, tried: 0) == .wait(until: call))
+    #expect(last.move(at: call, leases: nil, tried: 0) == .call)
+    // It is the only one that is online: it makes every attempt.
+    let unanswered = [1, 2].map { CallElection.Claim(term: $0, seen: due, outcome: .failed) }
+    #expect(
+      last.move(at: due.adding(seconds: 60), leases: unanswered, tried: 2) == .claim(term: 3))
   }
 
   @Test func aDeviceWithSyncWaitsForTheOthers() {
@@ -645,7 +660,7 @@ private struct Story: CustomTestStringConvertible, Sendable {
       isOn: true, primary: phone, targets: [.device(speaker), .device(watch)])
     #expect(
       CallElection.callers(of: plan, able: [watch, phone, laptop, speaker])
-        == [speaker, watch, phone])
+        == [speaker, watch, phone, laptop])
     #expect(CallElection.callers(of: plan, able: [laptop]) == [laptop])
   }
 }

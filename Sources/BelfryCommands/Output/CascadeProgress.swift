@@ -7,6 +7,8 @@ struct CascadeProgress {
   private let occurrence: CivilDateTime
   private let cascadeRun: CascadeRun
   private let labels: [String]
+  /// The steps that are calls or messages.
+  private let remote: Set<Int>
   /// The steps whose devices are offline.
   private let silent: Set<Int>
   /// What the log says about each step that has rung or called.
@@ -30,6 +32,7 @@ struct CascadeProgress {
     let names = store.deviceNames()
     let primary = plan.primary.flatMap { names[$0] } ?? "the first device"
     labels = ["\(primary), first"] + plan.targets.map { $0.action(names) }
+    remote = Set(plan.targets.indices.filter { plan.targets[$0].isRemote }.map { $0 + 1 })
     let devices = [plan.primary] + plan.targets.map(\.device)
     let entries = store.history.log(of: alarm.id).prefix(CascadeProgress.maxEntries)
       .filter { $0.occurrence == current }
@@ -110,6 +113,8 @@ struct CascadeProgress {
         "\(reason) at \(time)\(attempt)", call.outcome == .answered ? .green : .yellow)
     }
     if turn.at > now { return "upcoming" }
+    // The log has an entry as soon as a call or message ends.
+    if remote.contains(turn.step) { return style.paint("due, not reported yet", .yellow) }
     if silent.contains(turn.step), cascadeRun.passedOver.contains(turn.step) {
       return style.paint("passed over, as the device is offline", .yellow)
     }
