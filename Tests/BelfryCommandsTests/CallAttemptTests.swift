@@ -136,6 +136,33 @@ import Testing
     #expect(fixture.calls.count == 1)
   }
 
+  @Test(
+    "Attempts whose call does not go out are retried with back-off and do not count",
+    arguments: [false, true])
+  func failedAttempts(isClaiming: Bool) async throws {
+    let failed = CallOutcome.failed([.exited(status: 1)])
+    let fixture = try Fixture([failed, failed, failed, failed, .answered])
+    if isClaiming {
+      let remote = fixture.sandbox.root + "/remote.git"
+      _ = try await fixture.sandbox.git(
+        "init", "-q", "--bare", "-b", "main", remote, in: fixture.sandbox.root)
+      try fixture.store.sync.addRemote(Remote(name: "origin", url: remote))
+    }
+    try await fixture.run(claiming: isClaiming)
+    #expect(fixture.calls == [0, 45, 105, 195, 345])
+    #expect(fixture.records.map { $0.prefix(2) } == ["1 ", "2 ", "3 ", "4 ", "5 "])
+    // A process that starts later does not call again.
+    try await fixture.run(claiming: isClaiming)
+    #expect(fixture.calls.count == 5)
+  }
+
+  @Test("A call that went out counts, also after a failed one")
+  func countedCalls() async throws {
+    let fixture = try Fixture([.failed([.exited(status: 1)]), .busy])
+    try await fixture.run()
+    #expect(fixture.calls == [0, 45, 90, 180])
+  }
+
   @Test("An attempt whose process died counts")
   func died() async throws {
     let fixture = try Fixture([])

@@ -643,16 +643,44 @@ private struct Story: CustomTestStringConvertible, Sendable {
     ]
     #expect(
       second.move(at: due.adding(seconds: 60), leases: claimed, tried: 0)
-        == .wait(until: due.adding(seconds: 190)))
+        == .wait(until: due.adding(seconds: 180)))
     // The device with the claim is gone.
     #expect(
-      second.move(at: due.adding(seconds: 190), leases: claimed, tried: 0) == .claim(term: 2))
+      second.move(at: due.adding(seconds: 180), leases: claimed, tried: 0) == .claim(term: 2))
     let failed = [CallElection.Claim(term: 1, seen: due, outcome: .failed)]
-    #expect(second.move(at: due.adding(seconds: 25), leases: failed, tried: 0) == .claim(term: 2))
+    #expect(second.move(at: due.adding(seconds: 15), leases: failed, tried: 0) == .claim(term: 2))
     let answered = [CallElection.Claim(term: 1, seen: due, outcome: .answered)]
     #expect(second.move(at: due.adding(seconds: 60), leases: answered, tried: 0) == .over)
-    let used = [CallElection.Claim(term: 3, seen: due, outcome: .failed)]
+    let used = (1...3).map { CallElection.Claim(term: $0, seen: due, outcome: .failed) }
     #expect(second.move(at: due.adding(seconds: 60), leases: used, tried: 0) == .over)
+  }
+
+  @Test("After a failed attempt, every other device tries before the same one again")
+  func takingTurns() {
+    func next(_ rank: Int, after term: Int, own: Bool = false) -> CallElection.Move {
+      let claim = CallElection.Claim(term: term, seen: due, outcome: .unplaced, isOwn: own)
+      return CallElection(rank: rank, callers: 3, due: due)
+        .move(at: due, leases: [claim], tried: 0)
+    }
+    func wait(_ seconds: Int64) -> CallElection.Move { .wait(until: due.adding(seconds: seconds)) }
+    #expect(next(1, after: 1) == wait(15))
+    #expect(next(2, after: 1) == wait(25))
+    #expect(next(0, after: 1, own: true) == wait(45))
+    #expect(next(2, after: 2) == wait(15))
+    #expect(next(0, after: 2) == wait(25))
+  }
+
+  @Test("Attempts whose call did not go out have no limit, but a back-off")
+  func failedAttempts() {
+    let only = CallElection(rank: 0, callers: 1, due: due)
+    let claims = (1...9).map { CallElection.Claim(term: $0, seen: due, outcome: .unplaced) }
+    let now = due.adding(seconds: 60)
+    #expect(only.move(at: now, leases: claims, tried: 0) == .claim(term: 10))
+    let later = now.adding(seconds: 600)
+    #expect(only.move(at: now, leases: claims, tried: 0, retryAt: later) == .wait(until: later))
+    #expect(only.move(at: now, leases: nil, tried: 0, retryAt: later) == .wait(until: later))
+    #expect(
+      (1...8).map(CallElection.backoff) == [15, 30, 60, 120, 240, 480, 600, 600])
   }
 
   @Test func theOrderOfTheListHasPriority() throws {

@@ -3,7 +3,8 @@ import BelfryStore
 
 /// The attempts of this device to call one target. The devices coordinate through claims at the remote.
 ///
-/// The attempts end when the call is answered, when the call is no longer needed, or when no attempt is left.
+/// The attempts end when the call is answered, when the call is no longer needed, or when no attempt is left. Attempts
+/// whose call does not go out are retried with back-off, without a limit.
 ///
 /// ```
 /// read the claims ─▶ CallElection.move ─▶ wait │ claim ─▶ record the attempt ─▶ call ─▶ record the outcome
@@ -48,7 +49,7 @@ public struct CallAttempt: Sendable {
 
   /// The number of claims that the remote refuses before this device calls without one.
   private static let maxRefusals = 3
-  /// The maximum time between two reads of the claims, in seconds.
+  /// The time between two reads of the claims, in seconds. It is longer during a long back-off.
   private static let pollInterval: Int64 = 5
 
   /// Creates the attempts for a callout; nil if this device is not one of the callers.
@@ -73,11 +74,11 @@ public struct CallAttempt: Sendable {
   /// - Throws: An error if an attempt cannot be recorded, since a device must not make an unrecorded attempt.
   public func run() async throws {
     var progress = file[callout.id] ?? CallProgress(at: dependencies.now())
-    var seen: [Int: Instant] = [:]
+    var observed = ObservedClaims()
     var refusals = 0
     while !progress.isOver {
       guard dependencies.isWanted() else { break }
-      var claims = await readClaims(&seen)
+      var claims = await readClaims(&observed)
       // A remote that can only be read cannot coordinate the devices. The call must be placed nevertheless.
       if refusals >= CallAttempt.maxRefusals,
         claims?.contains(where: { $0.outcome == .answered }) != true
@@ -85,11 +86,13 @@ public struct CallAttempt: Sendable {
         claims = nil
       }
       let now = dependencies.now()
-      switch election.move(at: now, leases: claims, tried: progress.attempts) {
+      let move = election.move(
+        at: now, leases: claims, tried: progress.attempts, retryAt: progress.retryAt)
+      switch move {
       case .over: progress.isOver = true
       case .wait(let until):
-        let seconds = min(CallAttempt.pollInterval, max(1, until.seconds(since: now)))
-        try await dependencies.sleep(seconds)
+        let seconds = max(1, until.seconds(since: now))
+        try await dependencies.sleep(min(max(CallAttempt.pollInterval, seconds / 10), seconds))
       case .claim(let term):
         // After a lost claim, the next read shows that of another device.
         var isMine = false
@@ -102,44 +105,77 @@ public struct CallAttempt: Sendable {
           try await dependencies.sleep(1)
           continue
         }
-        let outcome = try await call(&progress)
-        seen[term] = dependencies.now()
+        let outcome = try await call(&progress, number: term).claim
+        observed.seen[term] = dependencies.now()
+        observed.own[term] = outcome
         // Without the note, another device calls again after the lease.
-        try? await leases?.note(outcome.claim, of: term, at: dependencies.now())
-        if outcome == .answered { progress.isOver = true }
+        try? await leases?.note(outcome, of: term, at: dependencies.now())
       case .call:
-        if try await call(&progress) == .answered { progress.isOver = true }
+        let number = election.own[progress.attempts] + progress.failures
+        _ = try await call(&progress, number: number)
       }
     }
     progress.at = dependencies.now()
     if progress.isOver { try file.save(progress, of: callout.id) }
   }
 
-  private func call(_ progress: inout CallProgress) async throws -> CallOutcome {
+  /// Makes one attempt, and records it in the progress.
+  private func call(_ progress: inout CallProgress, number: Int) async throws -> CallOutcome {
     progress.attempts += 1
+    progress.retryAt = nil
     progress.at = dependencies.now()
     // Recorded before the call: after a crash, the device must not exceed its number of attempts.
     try file.save(progress, of: callout.id)
-    let attempt = election.own[progress.attempts - 1]
     let outcome = await dependencies.call()
-    dependencies.record(attempt, outcome)
+    dependencies.record(number, outcome)
+    progress.at = dependencies.now()
+    switch outcome.claim {
+    case .answered: progress.isOver = true
+    case .failed: break
+    case .unplaced:
+      progress.attempts -= 1
+      progress.failures += 1
+      progress.retryAt = progress.at.adding(
+        seconds: CallElection.backoff(after: progress.failures))
+      try file.save(progress, of: callout.id)
+    }
     return outcome
+  }
+
+  /// What a process knows about claims besides the remote.
+  private struct ObservedClaims {
+    /// The time at which this device first saw each claim.
+    var seen: [Int: Instant] = [:]
+    /// The outcomes of its own claims.
+    var own: [Int: CallElection.Claim.Outcome] = [:]
   }
 
   /// Returns the claims at the remote; nil if it cannot be reached.
   ///
-  /// - Parameter seen: the time at which this device first saw each claim. It is updated.
-  private func readClaims(_ seen: inout [Int: Instant]) async -> [CallElection.Claim]? {
+  /// - Parameter observed: It is updated. An outcome that the remote does not have yet is noted there again.
+  private func readClaims(_ observed: inout ObservedClaims) async -> [CallElection.Claim]? {
     guard let leases, let claims = try? await leases.read() else { return nil }
     let now = dependencies.now()
-    return claims.map { term, outcome in
-      seen[term] = seen[term] ?? now
-      return CallElection.Claim(term: term, seen: seen[term] ?? now, outcome: outcome)
+    var result: [CallElection.Claim] = []
+    for (term, outcome) in claims {
+      let own = observed.own[term]
+      if let own, outcome == nil { try? await leases.note(own, of: term, at: now) }
+      let seen = observed.seen[term] ?? now
+      observed.seen[term] = seen
+      result.append(
+        CallElection.Claim(term: term, seen: seen, outcome: outcome ?? own, isOwn: own != nil))
     }
+    return result
   }
 }
 
 extension CallOutcome {
-  /// The outcome in the claim at the remote.
-  fileprivate var claim: CallElection.Claim.Outcome { self == .answered ? .answered : .failed }
+  /// The outcome in the claim at the remote. A call that timed out may have gone out, but it reached nobody for certain.
+  fileprivate var claim: CallElection.Claim.Outcome {
+    switch self {
+    case .answered: .answered
+    case .busy, .noAnswer: .failed
+    case .hookMissing, .failed: .unplaced
+    }
+  }
 }

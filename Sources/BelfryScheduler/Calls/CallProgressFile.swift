@@ -4,16 +4,24 @@ import Git
 
 /// The progress of this device's attempts of one call.
 public struct CallProgress: Hashable, Sendable {
-  /// The number of started attempts.
+  /// The number of started attempts, without the failed ones.
   public var attempts: Int
+  /// The number of failed attempts: the call did not go out.
+  public var failures: Int
+  /// The earliest time of the next attempt after a failed one; nil if the last attempt did not fail.
+  public var retryAt: Instant?
   /// True if the call needs no further attempt.
   public var isOver: Bool
   /// The time of the last change.
   public var at: Instant
 
   /// Creates a progress.
-  public init(attempts: Int = 0, isOver: Bool = false, at: Instant) {
+  public init(
+    attempts: Int = 0, failures: Int = 0, retryAt: Instant? = nil, isOver: Bool = false, at: Instant
+  ) {
     self.attempts = attempts
+    self.failures = failures
+    self.retryAt = retryAt
     self.isOver = isOver
     self.at = at
   }
@@ -82,16 +90,19 @@ extension LocalFile.Format where Value == [String: CallProgress] {
         (try? JSON(parsing: bytes))?.object?.compactMapValues { item in
           item["at"]?.instant.map { at in
             CallProgress(
-              attempts: Int(item["attempts"]?.integer ?? 0), isOver: item["over"]?.bool ?? false,
-              at: at)
+              attempts: max(0, Int(item["attempts"]?.integer ?? 0)),
+              failures: max(0, Int(item["failures"]?.integer ?? 0)),
+              retryAt: item["retryAt"]?.instant, isOver: item["over"]?.bool ?? false, at: at)
           }
         }
       },
       encode: { calls in
         JSON.object(
           calls.mapValues { progress in
-            JSON.object([
-              "attempts": .integer(Int64(progress.attempts)), "over": .bool(progress.isOver),
+            JSON.object(omittingNil: [
+              "attempts": .integer(Int64(progress.attempts)),
+              "failures": .integer(Int64(progress.failures)),
+              "retryAt": progress.retryAt.map { JSON($0) }, "over": .bool(progress.isOver),
               "at": JSON(progress.at),
             ])
           }

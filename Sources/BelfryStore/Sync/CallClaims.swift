@@ -4,12 +4,16 @@ import Git
 /// The claims by which devices agree which of them places a call: references at the remote that only one device can
 /// create.
 ///
-/// An attempt claims `refs/belfry/calls/<key>/<term>`. Its outcome is `<term>-answered` or `<term>-failed`.
+/// An attempt claims `refs/belfry/calls/<key>/<term>`. Its outcome is `<term>-answered`, `<term>-failed` or
+/// `<term>-unplaced`.
 public struct CallClaims: Sendable {
   private let store: Store
   private let repository: Repository
   private let transport: GitTransport
   private let folder: String
+
+  /// The maximum number of attempts that are read.
+  private static let maxTerm = 10_000
 
   /// Returns the claimed attempts at the remote, each with its outcome; nil if it has none yet.
   public func read() async throws -> [Int: CallElection.Claim.Outcome?] {
@@ -18,7 +22,7 @@ public struct CallClaims: Sendable {
     for name in names {
       let parts = name.split(separator: "-", maxSplits: 1).map(String.init)
       guard let term = parts.first.flatMap({ Int($0) }),
-        (1...CallElection.maxAttempts).contains(term)
+        (1...CallClaims.maxTerm).contains(term)
       else { continue }
       let outcome = parts.count == 2 ? CallElection.Claim.Outcome(rawValue: parts[1]) : nil
       if parts.count == 2, outcome == nil { continue }
