@@ -128,12 +128,15 @@ private struct Story: CustomTestStringConvertible, Sendable {
     Story("snoozed on step 1", "WHJ", "Ws@3", "P@0 W@2 W@12 H@14 J@16 E@18"),
     Story("snoozed on step 2", "WHJ", "Hs@5", "P@0 W@2 H@4 H@14 J@16 E@18"),
     Story("snoozed on step 3", "WHJ", "Js@7", "P@0 W@2 H@4 J@6 J@16 E@18"),
-    Story("snoozed on step 1 while step 2 rings", "WHJ", "Ws@5", "P@0 W@2 H@4 W@14 J@16 E@18"),
+    Story("snoozed on step 1 while step 2 rings", "WHJ", "Ws@5", "P@0 W@2 H@4 W@14 H@16 J@18 E@20"),
     Story(
-      "snoozed on the first while step 1 rings", "WHJ", "Ps@3", "P@0 W@2 P@12 H@14 J@16 E@18"),
+      "snoozed on the first while step 1 rings", "WHJ", "Ps@3", "P@0 W@2 P@12 W@14 H@16 J@18 E@20"),
     Story("snoozed by a device that is in no list", "WHJ", "xs@3", "P@0 W@2 W@12 H@14 J@16 E@18"),
     Story("snoozed for twenty minutes", "WH", "Ws20@3", "P@0 W@2 W@23 H@25 E@27"),
     Story("snoozed after the run is exhausted", "WH", "Hs@20", "P@0 W@2 H@4 H@29 E@31"),
+    Story(
+      "snoozed on the first after a call, so the call is made again", "WC", "Ps@5",
+      "P@0 W@2 C@4 P@14 W@16 C@18 E@20"),
     // Repeated snoozes.
     Story("snoozed twice", "WH", "Ws@3 Ws@13", "P@0 W@2 W@12 W@22 H@24 E@26"),
     Story(
@@ -155,7 +158,8 @@ private struct Story: CustomTestStringConvertible, Sendable {
       "snoozed on both sides, in the other arrival order", "WHJ", "Ws@4 Ps@3",
       "P@0 W@2 W@13 H@15 J@17 E@19"),
     Story(
-      "a shorter snooze within a longer one", "WHJ", "Ps20@3 Ws5@4", "P@0 W@2 P@23 H@25 J@27 E@29"),
+      "a shorter snooze within a longer one", "WHJ", "Ps20@3 Ws5@4",
+      "P@0 W@2 P@23 W@25 H@27 J@29 E@31"),
     Story(
       "a snooze before the due time, by a clock that is behind", "WH", "Ps@-1:30",
       "P@0 P@7:30 W@9:30 H@11:30 E@13:30"),
@@ -525,6 +529,31 @@ private struct Story: CustomTestStringConvertible, Sendable {
       .alarm
     #expect(callouts(snoozed, "09:13:59") == [])
     #expect(callouts(snoozed, "09:14:00") == [number])
+  }
+
+  @Test("After each snooze, the calls are calls of their own, so that they are made again")
+  func callsAfterASnooze() throws {
+    var alarm = try alarm()
+    alarm.cascade?.plan.targets = [.phone(try PhoneNumber("5551234567"), message: nil)]
+    func callout(_ time: String) throws -> Callout.ID {
+      let evaluation = timeline(alarm, phone)
+        .evaluate(at: at(time), settings: settings, ledger: DeliveryLedger())
+      return try #require(evaluation.callouts.first).id
+    }
+    func snooze(_ time: String) throws {
+      alarm = try timeline(alarm, phone)
+        .answer(
+          .snooze(seconds: 540), at: at(time), settings: settings, ledger: DeliveryLedger()
+        ).alarm
+    }
+    let first = try callout("09:02:00")
+    #expect(first.subject == .occurrence(OccurrenceID(alarm: alarm.id, occurrence: occurrence)))
+    try snooze("09:03:00")
+    let second = try callout("09:14:00")
+    #expect(try callout("09:15:00") == second)
+    try snooze("09:16:00")
+    let third = try callout("09:27:00")
+    #expect(Set([first.text, second.text, third.text]).count == 3)
   }
 
   @Test func aRehearsalRingsOnAllTargetsAtOnceAndNowhereElse() throws {

@@ -11,7 +11,7 @@ struct CascadeProgress {
   private let remote: Set<Int>
   /// The steps whose devices are offline.
   private let silent: Set<Int>
-  /// What the log says about each step that has rung or called.
+  /// What the log says about each turn that has rung or called, by the turn's index.
   private let reports: [Int: Report]
   private let zone: TimeZoneRules
   private let now: Instant
@@ -44,11 +44,13 @@ struct CascadeProgress {
     let own = store.ledger.read()[
       .occurrence(OccurrenceID(alarm: alarm.id, occurrence: current), .firing)]
     for step in present.indices where present[step] == store.device {
-      if let own { reports[step]?.isUndelivered = own.state == .undelivered }
+      guard let own, let latest = reports.keys.filter({ cascadeRun.turns[$0].step == step }).max()
+      else { continue }
+      reports[latest]?.isUndelivered = own.state == .undelivered
     }
     self.reports = reports
     let heartbeats = store.deviceHeartbeats
-    let (reporting, run) = (Set(reports.keys), cascadeRun)
+    let (reporting, run) = (Set(reports.keys.map { cascadeRun.turns[$0].step }), cascadeRun)
     silent = Set(
       present.indices.filter { step in
         guard let device = present[step], device != store.device, !reporting.contains(step) else {
@@ -63,7 +65,7 @@ struct CascadeProgress {
   /// The number of the latest log entries that are searched.
   private static let maxEntries = 200
 
-  /// The latest log entry about a step.
+  /// The latest log entry about a turn.
   private struct Report {
     let at: Instant
     /// The outcome of a call or message; nil for a device that rang.
@@ -72,7 +74,7 @@ struct CascadeProgress {
     var isUndelivered = false
   }
 
-  /// Returns the latest log entry about each step.
+  /// Returns the latest log entry about each turn, by the turn's index.
   ///
   /// - Parameters:
   ///   - devices: The device of each step; nil for calls.
@@ -82,15 +84,17 @@ struct CascadeProgress {
     _ devices: [Identifier?], _ targets: [CascadeTarget?], _ run: CascadeRun, _ entries: [LogEntry]
   ) -> [Int: Report] {
     var reports: [Int: Report] = [:]
-    for turn in run.turns {
-      for entry in entries {
+    for (index, turn) in run.turns.enumerated() {
+      let earlier = run.turns[..<index].contains { $0.step == turn.step }
+      let next = run.turns[(index + 1)...].first { $0.step == turn.step }?.at ?? .distantFuture
+      for entry in entries where entry.at < next && (!earlier || entry.at >= turn.at) {
         switch (entry.action, entry.payload) {
         case (.fired, _) where devices[turn.step].map { $0 == entry.device } ?? (turn.step == 0):
-          reports[turn.step] = Report(
+          reports[index] = Report(
             at: entry.at, call: nil, isUndelivered: entry.payload == .undelivered)
         case (.called, .call(let call)?)
         where !call.isTest && targets[turn.step].map { $0.key == call.target.key } ?? false:
-          reports[turn.step] = Report(at: entry.at, call: call)
+          reports[index] = Report(at: entry.at, call: call)
         default: continue
         }
       }
@@ -98,9 +102,10 @@ struct CascadeProgress {
     return reports
   }
 
-  /// Returns the state of a step: what the log says, or else upcoming, started, or due on an offline device.
-  private func mark(_ turn: CascadeRun.Turn, _ style: Style, _ times: TimeText) -> String {
-    if let report = reports[turn.step] {
+  /// Returns the state of a turn: what the log says, or else upcoming, started, or due on an offline device.
+  private func mark(_ index: Int, _ style: Style, _ times: TimeText) -> String {
+    let turn = cascadeRun.turns[index]
+    if let report = reports[index] {
       let time = times.time(zone.civil(at: report.at).time, isPadded: false)
       guard let call = report.call else {
         return report.isUndelivered
@@ -142,10 +147,10 @@ struct CascadeProgress {
     var text =
       Console.fitted("\(Printable.text(alarm.title)), \(times.full(occurrence)), \(state(times)).")
       + "\n"
-    for turn in cascadeRun.turns {
+    for (index, turn) in cascadeRun.turns.enumerated() {
       let time = clock(turn.at, times)
       let pad = String(repeating: " ", count: max(0, 9 - time.utf8.count))
-      text += "\(pad)\(time)  \(Printable.text(labels[turn.step]))  \(mark(turn, style, times))\n"
+      text += "\(pad)\(time)  \(Printable.text(labels[turn.step]))  \(mark(index, style, times))\n"
     }
     return text
   }
@@ -161,11 +166,11 @@ struct CascadeProgress {
     return CascadeProgressDocument(
       alarm: alarm.id.text, title: alarm.title, occurrence: occurrence.description,
       standing: standing,
-      turns: cascadeRun.turns.map { turn in
+      turns: cascadeRun.turns.enumerated().map { index, turn in
         CascadeProgressDocument.Turn(
           at: zones.text(turn.at), label: labels[turn.step], started: turn.at <= now,
           online: !silent.contains(turn.step),
-          report: reports[turn.step].map { report in
+          report: reports[index].map { report in
             .init(
               at: zones.text(report.at), attempt: report.call?.attempt,
               outcome: report.call.map { $0.outcome.reason ?? "answered" }

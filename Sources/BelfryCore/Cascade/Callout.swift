@@ -2,8 +2,9 @@
 public struct Callout: Hashable, Sendable {
   /// The reason for a call.
   public enum Subject: Hashable, Sendable {
-    /// An occurrence that nobody has answered.
-    case occurrence(OccurrenceID)
+    /// An occurrence that nobody has answered. `resumed` is the time at which it began to ring again, after a snooze or
+    /// an undo; nil if it rings for the first time.
+    case occurrence(OccurrenceID, resumed: Instant? = nil)
     /// A rehearsal of an alarm's cascade, with the time of its request.
     case rehearsal(alarm: Identifier, requested: Instant)
   }
@@ -24,7 +25,9 @@ public struct Callout: Hashable, Sendable {
     /// The identity as text: the key of the call in local files and at the remote.
     public var text: String {
       switch subject {
-      case .occurrence(let id): "\(id.alarm) \(id.occurrence) \(target.key)"
+      case .occurrence(let id, nil): "\(id.alarm) \(id.occurrence) \(target.key)"
+      case .occurrence(let id, let resumed?):
+        "\(id.alarm) \(id.occurrence) \(resumed.rfc3339Milliseconds) \(target.key)"
       case .rehearsal(let alarm, let requested):
         "\(alarm) rehearsal \(requested.rfc3339Milliseconds) \(target.key)"
       }
@@ -48,14 +51,19 @@ public struct Callout: Hashable, Sendable {
   /// The alarm.
   public var alarm: Identifier {
     switch id.subject {
-    case .occurrence(let occurrence): occurrence.alarm
+    case .occurrence(let occurrence, _): occurrence.alarm
     case .rehearsal(let alarm, _): alarm
     }
   }
 
   /// The occurrence; nil for a rehearsal.
   public var occurrence: CivilDateTime? {
-    if case .occurrence(let occurrence) = id.subject { occurrence.occurrence } else { nil }
+    if case .occurrence(let occurrence, _) = id.subject { occurrence.occurrence } else { nil }
+  }
+
+  /// The time at which the occurrence began to ring again; nil if it rings for the first time.
+  public var resumed: Instant? {
+    if case .occurrence(_, let resumed) = id.subject { resumed } else { nil }
   }
 
   /// True for a rehearsal.

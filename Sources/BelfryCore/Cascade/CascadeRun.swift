@@ -4,7 +4,8 @@
 /// T            T + i        T + 2i       T + 3i
 /// step 0 ───── step 1 ────── step 2 ───── exhausted      nobody responds
 /// step 0 ───── step 1 ─✕                                 stopped: no further step rings
-/// step 0 ───── step 1 ─s┄┄┄┄┄┄┄┄┄ step 1 ── step 2       snoozed: all steps pause, then the same step rings again
+/// step 0 ───── step 1 ─s┄┄┄┄┄┄┄┄┄ step 1 ── step 2       snoozed: all steps pause, then the same step rings again,
+///                                                       and the steps after it, even if they rang before
 /// ```
 ///
 /// A run is a pure function of the known facts. Each device computes it for itself; facts that arrive later change only
@@ -96,7 +97,9 @@ public struct CascadeRun: Hashable, Sendable {
         turns.contains { $0.step == own } ? own : nil
       }
       let until = max(snooze.until, moment)
-      turns.append(Turn(step: own ?? latest ?? 0, at: until))
+      let step = own ?? latest ?? 0
+      turns.append(Turn(step: step, at: until))
+      next = step + 1
       paused = until
       at = until.adding(seconds: plan.interval)
     }

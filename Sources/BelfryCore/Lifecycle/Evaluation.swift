@@ -150,7 +150,9 @@ extension Timeline {
           wakes.append(end)
           continue
         }
-        result.callouts.append(Callout(.occurrence(id(of: current.civil)), target, due: turn.at))
+        let subject = Callout.Subject.occurrence(
+          id(of: current.civil), resumed: resumption(of: current.civil, cascadeRun, at: now))
+        result.callouts.append(Callout(subject, target, due: turn.at))
       } else if let next = cascadeRun.next(of: index + 1, after: now) {
         wakes.append(next.at)
       }

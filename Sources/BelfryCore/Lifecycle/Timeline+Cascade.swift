@@ -41,6 +41,15 @@ extension Timeline {
     ) { self.step(of: $0, plan) }
   }
 
+  /// Returns the time at which an occurrence began to ring again, after a snooze or an undo; nil if it rings for the first
+  /// time. Each time, the calls and messages of its steps are made again.
+  public func resumption(
+    of civil: CivilDateTime, _ cascadeRun: CascadeRun, at now: Instant
+  ) -> Instant? {
+    let began = cascadeRun.began(at: now)
+    return began == occurrence(civil).at ? nil : began
+  }
+
   /// Returns the step of a device; 0 if it rings at the alarm's time, nil if it has none.
   private func step(of device: Identifier, _ plan: Cascade.Plan) -> Int? {
     guard let deviceContext else { return device == plan.primary ? 0 : plan.step(of: device) }

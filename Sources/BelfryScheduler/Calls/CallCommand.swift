@@ -14,8 +14,9 @@ public struct CallCommand: Hashable, Sendable {
   public var arguments: [String] {
     let subject =
       switch callout.id.subject {
-      case .occurrence(let id):
+      case .occurrence(let id, let resumed):
         ["--occurrence", id.occurrence.description, "--due", callout.due.rfc3339Milliseconds]
+          + (resumed.map { ["--resumed", $0.rfc3339Milliseconds] } ?? [])
       case .rehearsal(_, let requested): ["--rehearsal", requested.rfc3339Milliseconds]
       }
     return ["cascade", "contact", callout.alarm.text] + subject

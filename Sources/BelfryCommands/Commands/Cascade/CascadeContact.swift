@@ -13,6 +13,7 @@ struct CascadeContact: AsyncParsableCommand {
   @Argument var alarm: String
   @Option var occurrence: String?
   @Option var due: String?
+  @Option var resumed: String?
   @Option var rehearsal: String?
   @Option var target: String?
 
@@ -58,7 +59,8 @@ struct CascadeContact: AsyncParsableCommand {
     guard let occurrence = occurrence.flatMap({ CivilDateTime($0) }),
       let due = due.flatMap(Instant.init(rfc3339:))
     else { return nil }
-    return (.occurrence(OccurrenceID(alarm: alarm, occurrence: occurrence)), due)
+    let id = OccurrenceID(alarm: alarm, occurrence: occurrence)
+    return (.occurrence(id, resumed: resumed.flatMap(Instant.init(rfc3339:))), due)
   }
 }
 
@@ -108,7 +110,10 @@ private struct ContactCall: Sendable {
     }
     guard let status = try? store.status(alarm) else { return true }
     guard status.state == .ringing, status.current == occurrence else { return false }
-    return store.timeline(alarm).cascadeRun(of: occurrence).map { $0.ended == nil } ?? false
+    let timeline = store.timeline(alarm)
+    guard let run = timeline.cascadeRun(of: occurrence), run.ended == nil else { return false }
+    // After a snooze, another process makes the calls again.
+    return timeline.resumption(of: occurrence, run, at: store.context.now) == callout.resumed
   }
 
   private func notification(_ store: Store) -> Notification.Call {
