@@ -441,6 +441,19 @@ import Testing
     #expect(FileManager.default.fileExists(atPath: sandbox.home + "/.local/state/belfry/battery"))
   }
 
+  @Test("A battery that is empty more than twelve hours before the alarm sends one warning in time")
+  func earlyShutdown() async throws {
+    let sandbox = try await laptop(40, drain: 10)
+    try installHook(sandbox)
+    for (time, level) in [("15:50", 40.0), ("15:55", 9), ("16:20", 5), ("16:40", 2)] {
+      try sandbox.battery(level, drain: 10)
+      let tick = try await sandbox.belfry("tick", now: "2026-11-23T\(time):00Z")
+      #expect(tick.status == 0, "\(tick.err)")
+      #expect(sentWarnings(sandbox).count == (level < 40 ? 1 : 0), "\(time)")
+    }
+    #expect(sentWarnings(sandbox) == ["critical 0 Competition"])
+  }
+
   @Test("The daemon sends a battery warning")
   func daemon() async throws {
     let sandbox = try await laptop(20, drain: 8)

@@ -4,7 +4,7 @@ import BelfryStore
 /// The rules for battery warnings, for the daemon and for `tick`: one warning for each increase of the risk, and one
 /// notification for all alarms together.
 struct BatteryAlerting: Sendable {
-  /// An occurrence that rings on this device within the horizon.
+  /// An occurrence that rings on this device within `lookahead`.
   struct UpcomingOccurrence: Hashable, Sendable {
     let id: OccurrenceID
     /// The time at which it rings.
@@ -26,9 +26,14 @@ struct BatteryAlerting: Sendable {
 
   /// The maximum time between a warning and the occurrence, in seconds: one night.
   static let horizon: Int64 = 12 * 3600
+  /// The time within which occurrences are checked, in seconds: a weekend. Of those beyond the horizon, only the ones that
+  /// the machine cannot warn about later get a warning.
+  static let lookahead: Int64 = 72 * 3600
+  /// The time before a shutdown within which the machine warns about occurrences beyond the horizon, in seconds.
+  private static let lead: Int64 = 3600
 
   let standing: BatteryStanding
-  /// The occurrences within the horizon.
+  /// The occurrences within `lookahead`.
   let upcoming: [UpcomingOccurrence]
   let now: Instant
 
@@ -51,9 +56,21 @@ struct BatteryAlerting: Sendable {
   /// - Parameter history: the delivered warnings. Risks that have passed are updated.
   private func worsened(_ history: inout BatteryWarningHistory) -> [OccurrenceID: BatteryWarning] {
     let predictions = Dictionary(
-      upcoming.map { ($0.id, standing.prediction(at: $0.at)) }
+      upcoming.map { ($0.id, prediction(at: $0.at)) }
     ) { first, _ in first }
     return history.worsened(predictions, isCharging: standing.reading.isCharging, at: now)
+  }
+
+  /// Returns the prediction for an occurrence. Beyond the horizon it is unknown, unless the machine may shut down before
+  /// the horizon begins, and soon.
+  private func prediction(at moment: Instant) -> BatteryPrediction {
+    let begin = moment.adding(seconds: -BatteryAlerting.horizon)
+    let check = min(begin, now.adding(seconds: BatteryAlerting.lead))
+    if begin <= now || standing.prediction(at: check).risk == .critical {
+      return standing.prediction(at: moment)
+    }
+    return BatteryPrediction(
+      level: nil, drain: nil, hours: 0, isCharging: standing.reading.isCharging)
   }
 
   /// Returns the warning about occurrences whose risk has increased; nil if there are none.

@@ -52,7 +52,7 @@ public struct BatteryCheck: Sendable {
     let now = store.context.now
     return summaries.compactMap { summary in
       guard let next = summary.status.nextRinging, next.at > now,
-        next.at <= now.adding(seconds: BatteryAlerting.horizon),
+        next.at <= now.adding(seconds: BatteryAlerting.lookahead),
         let alarm = (try? store.alarm(summary.id)) ?? nil, store.ringsHere(alarm)
       else { return nil }
       return BatteryAlerting.UpcomingOccurrence(

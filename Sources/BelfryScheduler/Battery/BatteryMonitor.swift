@@ -64,7 +64,7 @@ struct BatteryMonitor {
     let alerting = BatteryAlerting(
       standing: standing,
       upcoming: isCharging
-        ? [] : alarms.upcoming(after: now, until: now.adding(seconds: BatteryAlerting.horizon)),
+        ? [] : alarms.upcoming(after: now, until: now.adding(seconds: BatteryAlerting.lookahead)),
       now: now)
     let assessment = alerting.assess(BatteryWarningFile(store).read())
     alert = alerting.alert(assessment.warnings, zones: store.context.zones) {
