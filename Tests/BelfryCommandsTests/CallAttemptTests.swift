@@ -163,6 +163,29 @@ import Testing
     #expect(fixture.calls == [0, 45, 90, 180])
   }
 
+  @Test(
+    "If the user's own hook and the shipped one fail, the outcome has the failure of the user's own"
+  )
+  func ownHook() async throws {
+    let sandbox = try Sandbox()
+    func write(_ folder: String, _ script: String) throws -> String {
+      try sandbox.write("#!/bin/sh\n\(script)\n", to: "\(sandbox.root)/\(folder)/call", mode: 0o755)
+      return "\(sandbox.root)/\(folder)"
+    }
+    let own = try write("own", "echo 'no credit' >&2; exit 1")
+    let failing = try write("failing", "echo 'no provider is set up' >&2; exit 1")
+    let working = try write("working", "echo busy")
+    let call = Notification.Call(
+      .phone(try PhoneNumber("5551234567"), message: nil), subject: nil, source: "laptop",
+      isTest: true)
+    func outcome(_ folders: [String]) async -> CallOutcome {
+      await CallHook(folders: folders, variables: [:]).run(call, message: "Wake up.")
+    }
+    #expect(await outcome([own, failing]) == .failed([.message("no credit")]))
+    #expect(await outcome([own, working]) == .busy)
+    #expect(await outcome([failing]) == .failed([.message("no provider is set up")]))
+  }
+
   @Test("An attempt whose process died counts")
   func died() async throws {
     let fixture = try Fixture([])

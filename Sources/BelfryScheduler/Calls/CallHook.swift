@@ -6,7 +6,8 @@ import SystemPackage
 /// The hook that calls a number or sends a message to a person: the user's own first, then the shipped one.
 ///
 /// The hook gets the same JSON as other hooks, with `number` or `address`, and `message`. It prints `answered`, `busy`
-/// or `no-answer`. A hook that exits with status 0 and prints nothing has succeeded.
+/// or `no-answer`. A hook that exits with status 0 and prints nothing has succeeded. If both hooks fail, the outcome has
+/// the failure of the user's own.
 public struct CallHook: Sendable {
   private let paths: [String]
   private let variables: [String: String]
@@ -65,14 +66,15 @@ public struct CallHook: Sendable {
     case .device: return .failed([.notRun("a device is not called")])
     }
     let files: [String] = paths.map { "\($0)/\(name)" }.filter { access($0, F_OK) == 0 }
-    var failures: [CallOutcome.HookFailure] = []
+    var first: CallOutcome.HookFailure?
     for path in files {
       switch await run(path, JSON.object(omittingNil: members), own) {
       case .placed(let outcome): return outcome
-      case .failed(let failure): failures.append(failure)
+      // The advice of the shipped hook does not apply to a user who has set up a hook.
+      case .failed(let failure): first = first ?? failure
       }
     }
-    return failures.isEmpty ? .hookMissing(name: name, folders: paths) : .failed(failures)
+    return first.map { .failed([$0]) } ?? .hookMissing(name: name, folders: paths)
   }
 
   /// The result of one executable.
