@@ -135,6 +135,8 @@ public struct CallAttempt: Sendable {
     case .unplaced:
       progress.attempts -= 1
       progress.failures += 1
+      // A rehearsal reports a hook that fails, and need not reach anybody.
+      progress.isOver = callout.isTest && progress.failures >= CallElection.maxAttempts
       progress.retryAt = progress.at.adding(
         seconds: CallElection.backoff(after: progress.failures))
       try file.save(progress, of: callout.id)
