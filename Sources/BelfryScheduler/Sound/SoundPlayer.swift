@@ -49,9 +49,17 @@ public struct SoundPlayer: Sendable {
     }
     var options = PlatformOptions()
     options.teardownSequence = [.send(signal: .kill, allowedDurationToNextStep: .zero)]
+    let stream = SoundStream(path: path)
+    var environment: [Environment.Key: String?] = [:]
+    for (name, value) in stream.variables {
+      if let key = Environment.Key(rawValue: name) { environment[key] = value }
+    }
+    // Canceled when the player ends.
+    async let _: Void = stream.keepAudible()
     do {
       let result = try await Subprocess.run(
-        .path(FilePath(path)), arguments: ["/dev/stdin"], platformOptions: options,
+        .path(FilePath(path)), arguments: Arguments(stream.options + ["/dev/stdin"]),
+        environment: .inherit.updating(environment), platformOptions: options,
         input: .fileDescriptor(file, closeAfterSpawningProcess: true), output: .discarded,
         error: .string(limit: 16 << 10))
       if result.terminationStatus.isSuccess { return nil }
