@@ -37,6 +37,20 @@ import Testing
     #expect(input.contains("data-raw = \"@/etc/passwd\"\n"))
   }
 
+  @Test("A hook continues if the daemon that reads its output has died")
+  func deadReader() async throws {
+    let sandbox = try Sandbox()
+    let script = """
+      mkfifo pipe
+      : < pipe &
+      sh -c '. "$0/common.sh"; echo delivered; echo continued > result' '\(folder)' > pipe
+      cat result
+      """
+    let output = try await sandbox.run(
+      "/bin/sh", ["-c", "cd '\(sandbox.root)'; \(script)"])
+    #expect(output.out == "continued\n", "\(output.err)")
+  }
+
   /// Creates a store with a stopped alarm and only the shipped hooks.
   private func pending() async throws -> Sandbox {
     let sandbox = try Sandbox()

@@ -177,6 +177,28 @@ import Testing
     #expect((1_000..<10_000).contains(peak), "\(peak)")
   }
 
+  @Test("A sound goes on if the daemon that started it has died")
+  func soundOutlivesItsReader() async throws {
+    let sandbox = try Sandbox()
+    let file = try alsa(sandbox)
+    let script = """
+      mkfifo '\(sandbox.root)/pipe'
+      : < '\(sandbox.root)/pipe' &
+      '\(Sandbox.binary)' sounds play pulse --repeat > '\(sandbox.root)/pipe' &
+      player=$!
+      # `delivered` is printed after the first of the sounds, which are shorter than two seconds.
+      for i in $(seq 1500); do
+        [ "$(stat -c %s '\(file)' 2>/dev/null || echo 0)" -gt 176400 ] && break
+        kill -0 $player || break
+        sleep 0.1
+      done
+      kill $player; wait $player; echo "ended with $?"
+      """
+    let output = try await sandbox.run("/usr/bin/timeout", ["400", "sh", "-c", script])
+    #expect(output.out == "ended with 143\n", "\(output.err)")
+    #expect(try loudness(file).count > 88_200)
+  }
+
   @Test("Ringing alarms sound one at a time until they are answered")
   func alarmsSoundUntilAnswered() async throws {
     let sandbox = try Sandbox()

@@ -2,6 +2,9 @@
 # Functions that the hooks in this folder share: reading the input and showing notifications on the
 # desktop. Source this file after `set -uf`. It runs nothing itself.
 
+# If the daemon that reads the output of a hook dies, the hook continues.
+trap '' PIPE
+
 newline='
 '
 

@@ -92,7 +92,8 @@ struct SoundsPlay: AsyncParsableCommand {
       let loop = SoundLoop(
         sound, isRising: rising ?? own.soundRising, lock: context.soundLock)
       reason = try await context.audibly { [player] in
-        await loop.run(player) { Console.line("delivered") }
+        // The daemon that reads it may have died. The sound goes on.
+        await loop.run(player) { Console.report("delivered") }
       }
     } else {
       reason = await player.play(sound)

@@ -36,6 +36,11 @@ enum Console {
     _exit(1)
   }
 
+  /// Writes a line to standard output, and goes on if nobody reads it.
+  static func report(_ line: String) {
+    _ = Array("\(line)\n".utf8).withUnsafeBytes { send($0, to: STDOUT_FILENO) }
+  }
+
   /// Writes a message to standard error, with the credentials of URLs masked.
   static func error(_ line: String) {
     let bytes = Array((wrapped(URLMask.masked(line), for: STDERR_FILENO) + "\n").utf8)
