@@ -1,3 +1,4 @@
+import Git
 import Glibc
 import Subprocess
 import SystemPackage
@@ -11,6 +12,14 @@ struct SoundStream: Sendable {
   private enum Player: String {
     case pipeWire = "pw-play"
     case pulse = "paplay"
+
+    /// The client in the same package.
+    var client: String {
+      switch self {
+      case .pipeWire: "pw-cli"
+      case .pulse: "pactl"
+      }
+    }
   }
 
   private let player: Player?
@@ -30,15 +39,10 @@ struct SoundStream: Sendable {
   ///
   /// - Parameter path: the path of the player.
   init(path: String) {
-    let slash = path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex
-    player = Player(rawValue: String(path[slash...]))
-    let client =
-      switch player {
-      case .pipeWire: path[..<slash] + "pw-cli"
-      case .pulse: path[..<slash] + "pactl"
-      case nil: ""
-      }
-    self.client = access(String(client), X_OK) == 0 ? String(client) : nil
+    let player = Player(rawValue: path.split(separator: "/").last.map(String.init) ?? "")
+    let client = player.map { "\(DurableFile.parent(of: path))/\($0.client)" }
+    self.player = player
+    self.client = client.flatMap { access($0, X_OK) == 0 ? $0 : nil }
   }
 
   /// The options of the player.
