@@ -8,7 +8,8 @@ import Testing
 @Suite struct SoundOutputTests {
   private func output(_ sandbox: Sandbox, server: String? = nil) -> SoundOutput {
     SoundOutput(
-      folders: [sandbox.root + "/bin"], runtimeFolder: sandbox.root + "/run", server: server)
+      folders: [sandbox.root + "/bin"], runtimeFolder: sandbox.root + "/run", server: server,
+      devices: sandbox.root + "/devices")
   }
 
   @Test(
@@ -43,9 +44,34 @@ import Testing
   func noServer() async throws {
     let sandbox = try Sandbox()
     _ = try sandbox.script("bin/pactl", "touch '\(sandbox.root)/asked'\necho auto_null\n")
-    #expect(await output(sandbox).state == .unknown)
+    #expect(await output(sandbox).state == .absent)
     #expect(!FileManager.default.fileExists(atPath: sandbox.root + "/asked"))
     #expect(await output(sandbox, server: "unix:/none").state == .missing)
+  }
+
+  @Test(
+    "A server that refuses connections does not respond, unlike one whose client is too old",
+    arguments: [
+      ("pactl", "Connection failure: Connection refused", SoundOutput.State.unresponsive),
+      ("pactl", "No valid command specified.", .unknown),
+      ("wpctl", "Could not connect to PipeWire", .unresponsive),
+    ])
+  func unresponsive(client: String, message: String, state: SoundOutput.State) async throws {
+    let sandbox = try Sandbox()
+    _ = try sandbox.script("bin/\(client)", "echo '\(message)' >&2\nexit 1\n")
+    _ = try sandbox.script(client == "pactl" ? "run/pulse/native" : "run/pipewire-0", "")
+    #expect(await output(sandbox).state == state)
+    #expect(state.isInaudible == (state == .unresponsive))
+  }
+
+  @Test("A machine without a server has no sound, unless there is a card")
+  func noCard() async throws {
+    let sandbox = try Sandbox()
+    _ = try sandbox.script("bin/amixer", "echo 'Mixer attach default error' >&2\nexit 1\n")
+    #expect(await output(sandbox).state == .absent)
+    #expect(!SoundOutput.State.absent.isInaudible)
+    _ = try sandbox.script("devices/controlC0", "")
+    #expect(await output(sandbox).state == .unknown)
   }
 
   @Test("An output is made audible, and restored")

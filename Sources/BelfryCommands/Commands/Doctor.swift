@@ -248,8 +248,17 @@ enum Examination: String, ExpressibleByArgument {
         Diagnosis("notifications", .problem, problem.message, remedy: problem.remedy)
       ]
     }
-    guard case .audible(let volume) = state else { return [] }
-    return [Diagnosis("notifications", .fine, "Sounds can be heard: volume \(volume) %.")]
+    return switch state {
+    case .audible(let volume):
+      [Diagnosis("notifications", .fine, "Sounds can be heard: volume \(volume) %.")]
+    case .absent:
+      [
+        Diagnosis(
+          "notifications", .note, "No sound server runs, so alarms are shown but not heard.",
+          remedy: "If alarms have to be heard, start one, such as PipeWire.")
+      ]
+    default: []
+    }
   }
 
   /// Returns a problem for each ringing occurrence that no channel on this device delivered.

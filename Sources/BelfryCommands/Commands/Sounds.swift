@@ -133,6 +133,8 @@ extension CommandContext {
     switch state {
     // The alarm corrects that itself.
     case .muted, .quiet: return own.unmuteSound ? .unknown : state
+    // Without a player, alarms are not expected to sound.
+    case .unresponsive, .absent: return soundPlayer == nil ? .unknown : state
     case .audible, .missing, .unknown: return state
     }
   }

@@ -21,7 +21,12 @@ enum SoundText {
         "the sound server has no output, so alarms cannot be heard.",
         "Connect a speaker, or enable its card. To hear a test: belfry sounds play"
       )
-    case .audible, .unknown: nil
+    case .unresponsive:
+      (
+        "the sound server does not respond, so alarms cannot be heard.",
+        "Restart it. To hear a test: belfry sounds play"
+      )
+    case .audible, .absent, .unknown: nil
     }
   }
 }

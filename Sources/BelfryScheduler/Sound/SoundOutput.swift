@@ -17,14 +17,19 @@ public struct SoundOutput: Sendable {
     case quiet(volume: Int)
     /// The sound server has no output.
     case missing
+    /// The sound server does not respond.
+    case unresponsive
+    /// Neither a sound server nor a sound card is there.
+    case absent
     /// No program describes the output.
     case unknown
 
     /// True if a sound cannot be heard, as far as that is known.
     public var isInaudible: Bool {
       switch self {
-      case .audible, .unknown: false
-      case .muted, .quiet, .missing: true
+      // A machine without a sound server, such as one in a data center, is no fault.
+      case .audible, .absent, .unknown: false
+      case .muted, .quiet, .missing, .unresponsive: true
       }
     }
   }
@@ -47,6 +52,8 @@ public struct SoundOutput: Sendable {
   }
 
   private let client: Client?
+  /// True if there is neither the socket of a server nor a sound card.
+  private let isAbsent: Bool
 
   /// The timeout of a command, in seconds.
   private static let timeout = 3
@@ -57,7 +64,10 @@ public struct SoundOutput: Sendable {
   ///   - folders: the folders of `PATH`.
   ///   - runtimeFolder: the folder with the sockets of the user's servers; nil if there is none.
   ///   - server: the value of `PULSE_SERVER`; nil if it is not set.
-  public init(folders: [String], runtimeFolder: String?, server: String?) {
+  ///   - devices: the folder with the devices of sound cards.
+  public init(
+    folders: [String], runtimeFolder: String?, server: String?, devices: String = "/dev/snd"
+  ) {
     func find(_ tool: Tool) -> String? {
       folders.lazy.map { "\($0)/\(tool.rawValue)" }.first { access($0, X_OK) == 0 }
     }
@@ -65,6 +75,9 @@ public struct SoundOutput: Sendable {
       access($0, F_OK) == 0 ? "unix:\($0)" : nil
     }
     let pipeWire = runtimeFolder.map { access($0 + "/pipewire-0", F_OK) == 0 } ?? false
+    // A sequencer may be there without a card.
+    let hasCard = DurableFile.names(in: devices).contains { $0.hasPrefix("control") }
+    isAbsent = server == nil && pulse == nil && !pipeWire && !hasCard
     if let address = server ?? pulse, let path = find(.pactl) {
       client = Client(
         path: path, tool: .pactl, variables: ["LC_ALL": "C", "PULSE_SERVER": address])
@@ -84,7 +97,7 @@ public struct SoundOutput: Sendable {
       case .pactl: await pulseState()
       case .wpctl: await pipeWireState()
       case .amixer: await alsaState()
-      case nil: .unknown
+      case nil: isAbsent ? .absent : .unknown
       }
     }
   }
@@ -100,7 +113,7 @@ public struct SoundOutput: Sendable {
       // The volume of a muted output is known once it is not muted.
       if case .quiet = await self.state { await setVolume(SoundOutput.alarmVolume) }
     case .quiet: await setVolume(SoundOutput.alarmVolume)
-    case .audible, .missing, .unknown: return nil
+    case .audible, .missing, .unresponsive, .absent, .unknown: return nil
     }
     return state
   }
@@ -110,7 +123,7 @@ public struct SoundOutput: Sendable {
     switch state {
     case .muted: await setMuted(true)
     case .quiet(let volume): await setVolume(volume)
-    case .audible, .missing, .unknown: break
+    case .audible, .missing, .unresponsive, .absent, .unknown: break
     }
   }
 
@@ -121,7 +134,11 @@ public struct SoundOutput: Sendable {
   private static let alsaControl = "Master"
 
   private func pulseState() async -> State {
-    guard let name = await run(["get-default-sink"]) else { return .unknown }
+    let name: String
+    switch await ask(["get-default-sink"]) {
+    case .success(let text): name = text
+    case .failure(let failure): return failure.state
+    }
     // While there is no device, PulseAudio has a sink of this name, or prints `(null)`. PipeWire prints the alias.
     if ["auto_null", "(", "@", "\n"].contains(where: name.hasPrefix) || name.isEmpty {
       return .missing
@@ -134,7 +151,11 @@ public struct SoundOutput: Sendable {
 
   private func pipeWireState() async -> State {
     // Such as `Volume: 0.40 [MUTED]`
-    guard let text = await run(["get-volume", SoundOutput.pipeWireSink]) else { return .unknown }
+    let text: String
+    switch await ask(["get-volume", SoundOutput.pipeWireSink]) {
+    case .success(let reply): text = reply
+    case .failure(let failure): return failure.state
+    }
     // Without a device, it only prints an error and exits with 0.
     guard text.hasPrefix("Volume") else { return .missing }
     let volume = text.split(whereSeparator: \.isWhitespace).lazy.compactMap { Double($0) }.first
@@ -144,7 +165,9 @@ public struct SoundOutput: Sendable {
 
   private func alsaState() async -> State {
     // Such as `  Front Left: Playback 40 [63%] [on]`, with a line for each channel
-    guard let text = await run(["sget", SoundOutput.alsaControl]) else { return .unknown }
+    guard let text = await run(["sget", SoundOutput.alsaControl]) else {
+      return isAbsent ? .absent : .unknown
+    }
     return SoundOutput.state(
       isMuted: text.contains("[off]") && !text.contains("[on]"),
       volume: SoundOutput.percent(in: text))
@@ -169,14 +192,37 @@ public struct SoundOutput: Sendable {
     }
   }
 
+  /// A failed command of a client.
+  private enum Failure: Error {
+    /// The client could not connect to the server, or got no reply in time.
+    case noReply
+    case other
+
+    var state: State {
+      switch self {
+      case .noReply: .unresponsive
+      case .other: .unknown
+      }
+    }
+  }
+
   /// Runs a command of the client, and returns its output; nil if it failed.
-  private func run(_ arguments: [String]) async -> String? {
-    guard let client else { return nil }
+  private func run(_ arguments: [String]) async -> String? { try? await ask(arguments).get() }
+
+  /// Runs a command of the client, and returns its output.
+  private func ask(_ arguments: [String]) async -> Result<String, Failure> {
+    guard let client else { return .failure(.other) }
     let outcome = await TimedProcess.run(
       .path(FilePath(client.path)), arguments, variables: client.variables,
       seconds: SoundOutput.timeout)
-    guard case .ended(0, let output, _) = outcome else { return nil }
-    return String(decoding: output, as: UTF8.self)
+    switch outcome {
+    case .ended(0, let output, _): return .success(String(decoding: output, as: UTF8.self))
+    // Such as `Connection failure: Connection refused`, and `Could not connect to PipeWire`
+    case .ended(_, _, let error):
+      return .failure(error.contains("onnect") ? .noReply : .other)
+    case .timedOut: return .failure(.noReply)
+    case .failed: return .failure(.other)
+    }
   }
 
   private static func state(isMuted: Bool, volume: Int?) -> State {
