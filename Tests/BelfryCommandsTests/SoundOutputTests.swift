@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import TestSupport
 import Testing
 
@@ -74,29 +75,129 @@ import Testing
     #expect(await output(sandbox).state == .unknown)
   }
 
-  @Test("An output is made audible, and restored")
-  func makeAudible() async throws {
+  /// Writes a client of PulseAudio with the outputs `n` and `m`, whose mute and volume are files.
+  private func pulseAudio(_ sandbox: Sandbox) throws {
+    _ = try sandbox.script(
+      "bin/pactl",
+      """
+      cd '\(sandbox.root)/sinks' || exit
+      case $1 in
+      get-default-sink) cat default ;;
+      get-sink-mute) echo "Mute: $(cat "$2-muted")" ;;
+      get-sink-volume) echo "Volume: mono: 1 / $(cat "$2-volume") / 0 dB" ;;
+      set-sink-mute) [ "$3" = 1 ] && echo yes > "$2-muted" || echo no > "$2-muted" ;;
+      set-sink-volume) echo "$3" > "$2-volume" ;;
+      esac
+
+      """)
+    _ = try sandbox.script("run/pulse/native", "")
+    for (name, muted, volume) in [("n", "yes", "5%"), ("m", "yes", "80%")] {
+      try set(sandbox, "\(name)-muted", muted)
+      try set(sandbox, "\(name)-volume", volume)
+    }
+    try set(sandbox, "default", "n")
+  }
+
+  private func set(_ sandbox: Sandbox, _ name: String, _ text: String) throws {
+    try FileManager.default.createDirectory(
+      atPath: sandbox.root + "/sinks", withIntermediateDirectories: true)
+    try sandbox.write(text + "\n", to: sandbox.root + "/sinks/" + name)
+  }
+
+  /// Returns the mute and the volume of an output.
+  private func level(_ sandbox: Sandbox, _ name: String) throws -> [String] {
+    try ["muted", "volume"].map {
+      try String(contentsOfFile: "\(sandbox.root)/sinks/\(name)-\($0)", encoding: .utf8)
+        .split(separator: "\n").joined()
+    }
+  }
+
+  private func unmuting(_ sandbox: Sandbox) -> OutputUnmuting {
+    OutputUnmuting(path: sandbox.root + "/state/sound-output") { output(sandbox) }
+  }
+
+  @Test("Each output is unmuted once, and all are restored with their volume")
+  func unmutesEachOutput() async throws {
+    let sandbox = try Sandbox()
+    try pulseAudio(sandbox)
+    var unmuting = unmuting(sandbox)
+    await unmuting.check()
+    #expect(try level(sandbox, "n") == ["no", "40%"])
+    try set(sandbox, "default", "m")
+    await unmuting.check()
+    #expect(try level(sandbox, "m") == ["no", "80%"])
+    // The user mutes it.
+    try set(sandbox, "m-muted", "yes")
+    await unmuting.check()
+    #expect(try level(sandbox, "m") == ["yes", "80%"])
+    try set(sandbox, "m-muted", "no")
+    await unmuting.restore()
+    #expect(try level(sandbox, "n") == ["yes", "5%"])
+    #expect(try level(sandbox, "m") == ["yes", "80%"])
+    #expect(!FileManager.default.fileExists(atPath: sandbox.root + "/state/sound-output"))
+  }
+
+  @Test("The output that a killed process has unmuted is restored, unless an alarm sounds")
+  func killedWhileSounding() async throws {
+    let sandbox = try Sandbox()
+    try pulseAudio(sandbox)
+    var killed = unmuting(sandbox)
+    await killed.check()
+    #expect(unmuting(sandbox).isPending)
+    // Another process finds an audible output, and keeps the level from before.
+    var next = unmuting(sandbox)
+    await next.check()
+    let lock = sandbox.root + "/lock"
+    let sounding = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    #expect(flock(sounding, LOCK_EX) == 0)
+    await SoundLoop.restore(unmuting(sandbox), lock: lock)
+    #expect(try level(sandbox, "n") == ["no", "40%"])
+    close(sounding)
+    await SoundLoop.restore(unmuting(sandbox), lock: lock)
+    #expect(try level(sandbox, "n") == ["yes", "5%"])
+    #expect(!unmuting(sandbox).isPending)
+  }
+
+  @Test("The level is kept while the server does not respond")
+  func restoresLater() async throws {
+    let sandbox = try Sandbox()
+    try pulseAudio(sandbox)
+    var unmuting = unmuting(sandbox)
+    await unmuting.check()
+    let (socket, away) = (sandbox.root + "/run/pulse/native", sandbox.root + "/run/native")
+    try FileManager.default.moveItem(atPath: socket, toPath: away)
+    await unmuting.restore()
+    #expect(unmuting.isPending)
+    try FileManager.default.moveItem(atPath: away, toPath: socket)
+    await unmuting.restore()
+    #expect(try level(sandbox, "n") == ["yes", "5%"])
+  }
+
+  @Test("An output of PipeWire is restored by its name")
+  func pipeWireOutput() async throws {
     let sandbox = try Sandbox()
     _ = try sandbox.script(
       "bin/wpctl",
       """
-      cd '\(sandbox.root)'
+      cd '\(sandbox.root)' || exit
       case $1 in
       get-volume) echo "Volume: $(cat volume)$(cat muted)" ;;
-      set-mute) [ "$3" = 1 ] && echo ' [MUTED]' > muted || : > muted ;;
-      set-volume) case $3 in *%) echo "0.${3%?}" > volume ;; esac ;;
+      inspect) printf 'id %s, type PipeWire:Interface:Node\\n  * node.name = "card"\\n' "$(cat id)" ;;
+      set-mute) echo "$2" >> set; [ "$3" = 1 ] && echo ' [MUTED]' > muted || : > muted ;;
+      set-volume) case $3 in *%) printf '0.%02d\\n' "${3%?}" > volume ;; esac ;;
       esac
 
       """)
     _ = try sandbox.script("run/pipewire-0", "")
     try sandbox.write("0.05", to: sandbox.root + "/volume")
     try sandbox.write(" [MUTED]", to: sandbox.root + "/muted")
-    let output = output(sandbox)
-    let before = await output.makeAudible()
-    #expect(before == .muted)
-    #expect(await output.state == .audible(volume: 40))
-    #expect(await output.makeAudible() == nil)
-    await output.restore(.muted)
-    #expect(await output.state == .muted)
+    try sandbox.write("42", to: sandbox.root + "/id")
+    var unmuting = unmuting(sandbox)
+    await unmuting.check()
+    #expect(await output(sandbox).state == .audible(volume: 40))
+    await unmuting.restore()
+    #expect(await output(sandbox).state == .muted)
+    #expect(try String(contentsOfFile: sandbox.root + "/set", encoding: .utf8) == "42\n42\n")
+    #expect(try String(contentsOfFile: sandbox.root + "/volume", encoding: .utf8) == "0.05\n")
   }
 }

@@ -65,7 +65,10 @@ struct DaemonCommand: AsyncParsableCommand {
             activeDeliveries: $0, registry: HookRegistry.folder(of: store), current: current)
         },
         gauge: context.gauge,
-        checkSound: { await context.soundState() },
+        checkSound: {
+          await context.restoreSoundOutput()
+          return await context.soundState()
+        },
         notifier: notifier,
         log: { DaemonLog(current()).write($0) }))
     try await daemon.run()

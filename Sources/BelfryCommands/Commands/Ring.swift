@@ -164,14 +164,13 @@ struct RingLoop {
     let summary = summaries[0]
     let alarm = try store.alarm(summary.id)
     let loop = Sound.chosen(alarm?.delivery.sound ?? settings.sound).map {
-      SoundLoop($0, isRising: settings.soundRising, lock: context.soundLock)
+      SoundLoop(
+        $0, isRising: settings.soundRising, lock: context.soundLock,
+        unmuting: settings.unmuteSound ? context.unmuting : nil)
     }
-    let output = settings.unmuteSound ? context.soundOutput : nil
     let sound = Task.detached { [player = context.soundPlayer] in
       guard let loop else { return }
-      let before = await output?.makeAudible()
       await RingLoop.play(loop, player)
-      if let before { await output?.restore(before) }
     }
     defer { sound.cancel() }
     let position = summaries.count > 1 ? "1 of \(summaries.count)" : nil

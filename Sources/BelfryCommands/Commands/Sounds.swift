@@ -90,10 +90,17 @@ struct SoundsPlay: AsyncParsableCommand {
     let reason: String?
     if self.repeat {
       let loop = SoundLoop(
-        sound, isRising: rising ?? own.soundRising, lock: context.soundLock)
-      reason = try await context.audibly { [player] in
+        sound, isRising: rising ?? own.soundRising, lock: context.soundLock,
+        unmuting: own.unmuteSound ? context.unmuting : nil)
+      let play = { @Sendable [player] in
         // The daemon that reads it may have died. The sound goes on.
         await loop.run(player) { Console.report("delivered") }
+      }
+      do {
+        // A signal ends the process once the output is as before.
+        reason = loop.unmuting == nil ? await play() : try await Interruption.cancelling(play)
+      } catch let interrupted as Interruption.Interrupted {
+        throw ExitCode(interrupted.status)
       }
     } else {
       reason = await player.play(sound)
@@ -139,22 +146,17 @@ extension CommandContext {
     }
   }
 
-  /// Plays a sound. If the setting `unmuteSound` is on, an output that is muted or too quiet is made audible for that time.
-  ///
-  /// - Throws: `ExitCode` after a signal, once the output is as before.
-  func audibly(_ play: @escaping @Sendable () async -> String?) async throws -> String? {
-    let output = soundOutput
-    guard ownSettings.unmuteSound, let before = await output.makeAudible() else {
-      return await play()
+  /// The unmuting of the sound output while an alarm sounds; nil without a home folder.
+  var unmuting: OutputUnmuting? {
+    (try? environment.folder("XDG_STATE_HOME", ".local/state")).map { state in
+      OutputUnmuting(path: "\(state)/belfry/sound-output") { soundOutput }
     }
-    let reason: Result<String?, any Error>
-    do {
-      reason = .success(try await Interruption.cancelling(play))
-    } catch {
-      reason = .failure((error as? Interruption.Interrupted).map { ExitCode($0.status) } ?? error)
-    }
-    await output.restore(before)
-    return try reason.get()
+  }
+
+  /// Restores the sound output if a killed process has left it unmuted.
+  func restoreSoundOutput() async {
+    guard let unmuting, let soundLock, unmuting.isPending else { return }
+    await SoundLoop.restore(unmuting, lock: soundLock)
   }
 
   /// Warns if the daemon has found that alarms cannot be heard, and it is still true.

@@ -31,6 +31,7 @@ struct TickCommand: AsyncParsableCommand {
   func run() async throws {
     let context = try common.context(root)
     let store = try context.open(.evaluating, welcome: false)
+    await context.restoreSoundOutput()
     let report = try await Tick(store, delivery: TickCommand.delivery(context, store))
       .run(delivers: !settle)
     context.warnings.warn(about: report.problems)

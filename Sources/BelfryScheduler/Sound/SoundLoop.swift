@@ -12,9 +12,12 @@ public struct SoundLoop: Sendable {
   public let isRising: Bool
   /// The path of the lock file; nil to play without a lock.
   public let lock: String?
+  /// The unmuting of the output while this loop sounds; nil to leave the output as it is.
+  public let unmuting: OutputUnmuting?
 
   /// Creates a loop. It does not play yet.
-  public init(_ sound: Sound, isRising: Bool, lock: String?) {
+  public init(_ sound: Sound, isRising: Bool, lock: String?, unmuting: OutputUnmuting? = nil) {
+    self.unmuting = unmuting
     self.sound = sound
     self.isRising = isRising
     self.lock = lock
@@ -41,7 +44,6 @@ public struct SoundLoop: Sendable {
   public func run(
     _ player: SoundPlayer, heard: @escaping @Sendable () -> Void
   ) async -> String? {
-    var player = player
     let lock = lock.flatMap { FileLock($0) }
     let once = Once(heard)
     if let lock, !lock.tryLock() {
@@ -51,10 +53,37 @@ public struct SoundLoop: Sendable {
         do { try await Task.sleep(for: .milliseconds(300)) } catch { return nil }
       }
     }
+    defer { withExtendedLifetime(lock) {} }
+    guard var unmuting else { return await play(player, once) {} }
+    unmuting.reload()
+    let shared = Unmuting(unmuting)
+    let reason = await play(player, once) { await shared.check() }
+    // In a canceled task, no command could run. The next loop waits, because this one still has the lock.
+    await Task.detached { await shared.restore() }.value
+    return reason
+  }
+
+  /// Restores the levels of outputs that a killed process has left changed, unless an alarm sounds.
+  ///
+  /// - Parameter path: the path of the lock file.
+  public static func restore(_ unmuting: OutputUnmuting, lock path: String) async {
+    guard let lock = FileLock(path), lock.tryLock() else { return }
+    var unmuting = unmuting
+    unmuting.reload()
+    await unmuting.restore()
+    withExtendedLifetime(lock) {}
+  }
+
+  /// Plays the sound until the task is canceled, with a call of `prepare` before each repetition.
+  private func play(
+    _ player: SoundPlayer, _ once: Once, _ prepare: @Sendable () async -> Void
+  ) async -> String? {
+    var player = player
     let start = ContinuousClock.now
     var failures = 0
     var hasPlayed = false
     while !Task.isCancelled {
+      await prepare()
       let seconds = (ContinuousClock.now - start) / .seconds(1)
       let level = isRising ? SoundLoop.level(after: seconds) : 1
       let end = ContinuousClock.now + .seconds(sound.duration)
@@ -73,6 +102,25 @@ public struct SoundLoop: Sendable {
       }
     }
     return nil
+  }
+
+  /// The unmuting that the sound and the restoration share.
+  private actor Unmuting {
+    private var unmuting: OutputUnmuting
+
+    init(_ unmuting: OutputUnmuting) { self.unmuting = unmuting }
+
+    func check() async {
+      var changed = unmuting
+      await changed.check()
+      unmuting = changed
+    }
+
+    func restore() async {
+      var changed = unmuting
+      await changed.restore()
+      unmuting = changed
+    }
   }
 
   /// A callback that is called at most once.

@@ -1,3 +1,4 @@
+import Git
 import Glibc
 import Subprocess
 import SystemPackage
@@ -47,7 +48,8 @@ public struct SoundOutput: Sendable {
     var variables = ["LC_ALL": "C"]
   }
 
-  private enum Tool: String {
+  /// The program of a client.
+  enum Tool: String, Sendable {
     case pactl, wpctl, amixer
   }
 
@@ -90,145 +92,182 @@ public struct SoundOutput: Sendable {
     }
   }
 
+  /// The mute and the volume of an output.
+  struct Level: Hashable, Sendable {
+    /// The client that reads and sets it.
+    let tool: Tool
+    /// The identifier by which the client sets it. PipeWire gives it to another output after a restart.
+    let id: String
+    /// The name of the output.
+    let name: String
+    /// True if the output is muted.
+    let isMuted: Bool
+    /// The volume in percent; nil if it is unknown.
+    let volume: Int?
+
+    /// The audibility of a sound.
+    var state: State {
+      if isMuted { return .muted }
+      guard let volume else { return .unknown }
+      return volume < minVolume ? .quiet(volume: volume) : .audible(volume: volume)
+    }
+  }
+
   /// The state of the output.
   public var state: State {
     get async {
-      switch client?.tool {
-      case .pactl: await pulseState()
-      case .wpctl: await pipeWireState()
-      case .amixer: await alsaState()
-      case nil: isAbsent ? .absent : .unknown
+      switch await level {
+      case .success(let level): level.state
+      case .failure(let failure): failure.state
       }
     }
   }
 
-  /// Unmutes the output and raises its volume to `alarmVolume`, if a sound could not be heard.
-  ///
-  /// - Returns: The state before; nil if nothing was changed.
-  public func makeAudible() async -> State? {
-    let state = await state
-    switch state {
-    case .muted:
-      await setMuted(false)
-      // The volume of a muted output is known once it is not muted.
-      if case .quiet = await self.state { await setVolume(SoundOutput.alarmVolume) }
-    case .quiet: await setVolume(SoundOutput.alarmVolume)
-    case .audible, .missing, .unresponsive, .absent, .unknown: return nil
+  /// The level of the output.
+  var level: Result<Level, Failure> {
+    get async {
+      do throws(Failure) {
+        switch client?.tool {
+        case .pactl: return .success(try await pulseLevel())
+        case .wpctl: return .success(try await pipeWireLevel())
+        case .amixer: return .success(try await alsaLevel())
+        case nil: throw Failure(isAbsent ? .absent : .unknown)
+        }
+      } catch {
+        return .failure(error)
+      }
     }
-    return state
   }
 
-  /// Restores a state that `makeAudible` has returned.
-  public func restore(_ state: State) async {
-    switch state {
-    case .muted: await setMuted(true)
-    case .quiet(let volume): await setVolume(volume)
-    case .audible, .missing, .unresponsive, .absent, .unknown: break
+  /// Unmutes an output, and raises a volume that cannot be heard to `alarmVolume`.
+  func makeAudible(_ level: Level) async {
+    if level.isMuted { await setMuted(false, level.id) }
+    if let volume = level.volume, volume < SoundOutput.minVolume {
+      await setVolume(SoundOutput.alarmVolume, level.id)
     }
+  }
+
+  /// Sets an output to its level before `makeAudible`. An output that is gone stays as it is.
+  ///
+  /// - Returns: False if the server does not respond.
+  func restore(_ level: Level) async -> Bool {
+    guard client?.tool == level.tool else { return false }
+    if case .failure(let failure) = await self.level, failure.state == .unresponsive {
+      return false
+    }
+    guard let id = await identifier(of: level) else { return true }
+    if let volume = level.volume, volume < SoundOutput.minVolume { await setVolume(volume, id) }
+    if level.isMuted { await setMuted(true, id) }
+    return true
   }
 
   // MARK: Commands
 
-  private static let pulseSink = "@DEFAULT_SINK@"
   private static let pipeWireSink = "@DEFAULT_AUDIO_SINK@"
   private static let alsaControl = "Master"
 
-  private func pulseState() async -> State {
-    let name: String
-    switch await ask(["get-default-sink"]) {
-    case .success(let text): name = text
-    case .failure(let failure): return failure.state
-    }
+  private func pulseLevel() async throws(Failure) -> Level {
+    let name = try await ask(["get-default-sink"])
     // While there is no device, PulseAudio has a sink of this name, or prints `(null)`. PipeWire prints the alias.
     if ["auto_null", "(", "@", "\n"].contains(where: name.hasPrefix) || name.isEmpty {
-      return .missing
+      throw Failure(.missing)
     }
-    guard let mute = await run(["get-sink-mute", SoundOutput.pulseSink]),
-      let volume = await run(["get-sink-volume", SoundOutput.pulseSink])
-    else { return .unknown }
-    return SoundOutput.state(isMuted: mute.contains("yes"), volume: SoundOutput.percent(in: volume))
+    let sink = String(name.prefix { !$0.isNewline })
+    let mute = try await ask(["get-sink-mute", sink])
+    let volume = try await ask(["get-sink-volume", sink])
+    return Level(
+      tool: .pactl, id: sink, name: sink, isMuted: mute.contains("yes"),
+      volume: SoundOutput.percent(in: volume))
   }
 
-  private func pipeWireState() async -> State {
+  private func pipeWireLevel() async throws(Failure) -> Level {
     // Such as `Volume: 0.40 [MUTED]`
-    let text: String
-    switch await ask(["get-volume", SoundOutput.pipeWireSink]) {
-    case .success(let reply): text = reply
-    case .failure(let failure): return failure.state
-    }
+    let text = try await ask(["get-volume", SoundOutput.pipeWireSink])
     // Without a device, it only prints an error and exits with 0.
-    guard text.hasPrefix("Volume") else { return .missing }
+    guard text.hasPrefix("Volume") else { throw Failure(.missing) }
     let volume = text.split(whereSeparator: \.isWhitespace).lazy.compactMap { Double($0) }.first
-    return SoundOutput.state(
+    let node = await node(SoundOutput.pipeWireSink)
+    return Level(
+      tool: .wpctl, id: node?.id ?? SoundOutput.pipeWireSink, name: node?.name ?? "",
       isMuted: text.contains("[MUTED]"), volume: volume.map { Int(($0 * 100).rounded()) })
   }
 
-  private func alsaState() async -> State {
+  private func alsaLevel() async throws(Failure) -> Level {
     // Such as `  Front Left: Playback 40 [63%] [on]`, with a line for each channel
     guard let text = await run(["sget", SoundOutput.alsaControl]) else {
-      return isAbsent ? .absent : .unknown
+      throw Failure(isAbsent ? .absent : .unknown)
     }
-    return SoundOutput.state(
+    return Level(
+      tool: .amixer, id: SoundOutput.alsaControl, name: SoundOutput.alsaControl,
       isMuted: text.contains("[off]") && !text.contains("[on]"),
       volume: SoundOutput.percent(in: text))
   }
 
-  private func setMuted(_ isMuted: Bool) async {
+  /// Returns the identifier and the name of a node of PipeWire; nil if there is none.
+  private func node(_ id: String) async -> (id: String, name: String)? {
+    // Such as `id 42, type PipeWire:Interface:Node` and `  * node.name = "alsa_output.0"`
+    guard let text = await run(["inspect", id]), text.hasPrefix("id "),
+      let line = text.split(separator: "\n").first(where: { $0.contains(" node.name = \"") })
+    else { return nil }
+    return (
+      String(text.dropFirst(3).prefix { $0.isNumber }),
+      String(line.drop { $0 != "\"" }.dropFirst().dropLast())
+    )
+  }
+
+  /// Returns the present identifier of an output; nil if the output is gone.
+  private func identifier(of level: Level) async -> String? {
+    // An output without a name is the default one.
+    guard level.tool == .wpctl, !level.name.isEmpty else { return level.id }
+    for id in [level.id, SoundOutput.pipeWireSink] where await node(id)?.name == level.name {
+      return id
+    }
+    return nil
+  }
+
+  private func setMuted(_ isMuted: Bool, _ id: String) async {
     let flag = isMuted ? "1" : "0"
     switch client?.tool {
-    case .pactl: _ = await run(["set-sink-mute", SoundOutput.pulseSink, flag])
-    case .wpctl: _ = await run(["set-mute", SoundOutput.pipeWireSink, flag])
-    case .amixer: _ = await run(["sset", SoundOutput.alsaControl, isMuted ? "mute" : "unmute"])
+    case .pactl: _ = await run(["set-sink-mute", id, flag])
+    case .wpctl: _ = await run(["set-mute", id, flag])
+    case .amixer: _ = await run(["sset", id, isMuted ? "mute" : "unmute"])
     case nil: break
     }
   }
 
-  private func setVolume(_ percent: Int) async {
+  private func setVolume(_ percent: Int, _ id: String) async {
     switch client?.tool {
-    case .pactl: _ = await run(["set-sink-volume", SoundOutput.pulseSink, "\(percent)%"])
-    case .wpctl: _ = await run(["set-volume", SoundOutput.pipeWireSink, "\(percent)%"])
-    case .amixer: _ = await run(["sset", SoundOutput.alsaControl, "\(percent)%"])
+    case .pactl: _ = await run(["set-sink-volume", id, "\(percent)%"])
+    case .wpctl: _ = await run(["set-volume", id, "\(percent)%"])
+    case .amixer: _ = await run(["sset", id, "\(percent)%"])
     case nil: break
     }
   }
 
-  /// A failed command of a client.
-  private enum Failure: Error {
-    /// The client could not connect to the server, or got no reply in time.
-    case noReply
-    case other
+  /// The reason why the level of the output is unknown.
+  struct Failure: Error {
+    let state: State
 
-    var state: State {
-      switch self {
-      case .noReply: .unresponsive
-      case .other: .unknown
-      }
-    }
+    init(_ state: State) { self.state = state }
   }
 
   /// Runs a command of the client, and returns its output; nil if it failed.
-  private func run(_ arguments: [String]) async -> String? { try? await ask(arguments).get() }
+  private func run(_ arguments: [String]) async -> String? { try? await ask(arguments) }
 
   /// Runs a command of the client, and returns its output.
-  private func ask(_ arguments: [String]) async -> Result<String, Failure> {
-    guard let client else { return .failure(.other) }
+  private func ask(_ arguments: [String]) async throws(Failure) -> String {
+    guard let client else { throw Failure(.unknown) }
     let outcome = await TimedProcess.run(
       .path(FilePath(client.path)), arguments, variables: client.variables,
       seconds: SoundOutput.timeout)
     switch outcome {
-    case .ended(0, let output, _): return .success(String(decoding: output, as: UTF8.self))
+    case .ended(0, let output, _): return String(decoding: output, as: UTF8.self)
     // Such as `Connection failure: Connection refused`, and `Could not connect to PipeWire`
     case .ended(_, _, let error):
-      return .failure(error.contains("onnect") ? .noReply : .other)
-    case .timedOut: return .failure(.noReply)
-    case .failed: return .failure(.other)
+      throw Failure(error.contains("onnect") ? .unresponsive : .unknown)
+    case .timedOut: throw Failure(.unresponsive)
+    case .failed: throw Failure(.unknown)
     }
-  }
-
-  private static func state(isMuted: Bool, volume: Int?) -> State {
-    if isMuted { return .muted }
-    guard let volume else { return .unknown }
-    return volume < minVolume ? .quiet(volume: volume) : .audible(volume: volume)
   }
 
   /// Returns the highest percentage in a text, which is that of the loudest channel; nil without one.
