@@ -113,8 +113,9 @@ import Testing
   }
 
   @Test(
-    "A daemon whose binary was replaced by an update rings with a sound, and records the answer")
-  func replacedBinary() async throws {
+    "A daemon whose binary an update replaces or has removed rings with a sound, and records the answer",
+    arguments: ["mv \"$belfry.new\" \"$belfry\"", "rm \"$belfry\""])
+  func replacedBinary(update: String) async throws {
     let sandbox = try Sandbox()
     try await sandbox.plus()
     _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
@@ -136,13 +137,14 @@ import Testing
       export PATH='\(sandbox.root)/players:/usr/bin:/bin'
       start
       cp "$belfry" "$belfry.new"
-      mv "$belfry.new" "$belfry"
+      \(update)
       wait_for grep -q played '\(sandbox.rang)'
+      [ -e "$belfry" ] || mv "$belfry.new" "$belfry"
       export BELFRY_NOW=2026-11-23T09:00:30Z
       fired() { "$belfry" log | grep -q Fired; }
       wait_for fired
       "$belfry" done tea
-      quiet() { ! pgrep -f "$prefix/bin/belfry sounds play"; }
+      quiet() { ! pgrep -f "($prefix/bin/belfry|/proc/$daemon/exe) sounds play"; }
       wait_for quiet
       """, now: "2026-11-23T08:59:55Z")
   }

@@ -258,12 +258,12 @@ struct CommandContext {
 
   /// The environment variables of all hooks and actions. The settings are read each time.
   private var hookVariables: [String: String] {
-    var variables = [
+    [
       "BELFRY_STORE": storePath, "BELFRY_SOUND": ownSettings.sound,
       CommandContext.backgroundVariable: "1",
+      // While an update replaces the binary, the system still has that of this process.
+      "BELFRY_COMMAND": environment.executable ?? "/proc/\(getpid())/exe",
     ]
-    if let executable = environment.executable { variables["BELFRY_COMMAND"] = executable }
-    return variables
   }
 
   /// The folder of the user's actions; nil without a home folder.
