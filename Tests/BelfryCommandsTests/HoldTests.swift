@@ -47,25 +47,6 @@ import Testing
     #expect(!hold.isComplete)
   }
 
-  @Test func aKeyThatIsStillHeldStopsNoOtherAlarm() {
-    // The previous alarm was stopped with the same key press.
-    var hold = Hold(seesReleases: false, afterHold: true)
-    _ = press(&hold, from: 1, for: 100)
-    for now in stride(from: Int64(100), through: 8000, by: 33) { hold.press(at: now) }
-    #expect(!hold.isComplete)
-    hold.advance(to: 8500)
-    _ = press(&hold, from: 8600, for: 3100)
-    #expect(hold.isComplete)
-    var seen = Hold(seesReleases: true, afterHold: true)
-    seen.press(at: 0)
-    seen.advance(to: 5000)
-    #expect(!seen.isComplete)
-    seen.release()
-    seen.press(at: 6000)
-    seen.advance(to: 9000)
-    #expect(seen.isComplete)
-  }
-
   @Test func onlyAReleaseEventEndsTheHoldWhereTheTerminalReportsReleases() {
     var hold = Hold(seesReleases: true)
     hold.press(at: 0)

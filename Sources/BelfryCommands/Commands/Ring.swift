@@ -15,6 +15,9 @@ struct Ring: AsyncParsableCommand {
       On an alarm from a partner, r sends a reply.
 
       With --wait the screen is a bedside clock until an alarm rings, and again after the answer.
+
+      On an alarm that comes up by itself, keys count once none was pressed for two seconds, so that it is not answered by
+      what you type at that moment.
       """)
 
   @Argument(
@@ -23,6 +26,9 @@ struct Ring: AsyncParsableCommand {
 
   @Flag(help: "Show a clock while no alarm rings, and stay open.")
   var wait = false
+
+  @Flag(help: "Let keys count after a pause: for a screen that opens by itself.")
+  var automatic = false
 
   @Option(help: "The store's folder (default: BELFRY_STORE, else the data folder).")
   var store: String?
@@ -33,7 +39,7 @@ struct Ring: AsyncParsableCommand {
     let context = try CommandContext(store: self.store ?? root.store)
     let store = try context.open(.reading, welcome: false)
     let only = try alarm.map { try context.find($0, in: store).id }
-    try RingLoop(context, only: only, waits: wait).run()
+    try RingLoop(context, only: only, waits: wait, isAutomatic: automatic).run()
   }
 }
 
@@ -42,15 +48,21 @@ struct RingLoop {
   private let context: CommandContext
   private let only: Identifier?
   private let waits: Bool
+  private let isAutomatic: Bool
   private let opened = ElapsedTime()
 
   /// - Parameters:
   ///   - only: the only alarm to show; nil for all.
   ///   - waits: true to show a clock while no alarm rings.
-  init(_ context: CommandContext, only: Identifier? = nil, waits: Bool = false) {
+  ///   - isAutomatic: true if no person opened the screen.
+  init(
+    _ context: CommandContext, only: Identifier? = nil, waits: Bool = false,
+    isAutomatic: Bool = false
+  ) {
     self.context = context
     self.only = only
     self.waits = waits
+    self.isAutomatic = isAutomatic
   }
 
   /// The time since the screen was opened, in milliseconds.
@@ -90,7 +102,8 @@ struct RingLoop {
     var messages: [String] = []
     let outcome: Result<Void, any Error>
     do {
-      messages = try show(session, settings)
+      // A person who opens the screen of a ringing alarm expects it.
+      messages = try show(session, settings, isExpected: !isAutomatic && !summaries.isEmpty)
       outcome = .success(())
     } catch {
       outcome = .failure(error)
@@ -116,22 +129,24 @@ struct RingLoop {
 
   /// Shows ringing alarms until no alarm rings or the user quits.
   ///
+  /// - Parameter isExpected: true if the user expects the first alarm, so that its keys count at once.
   /// - Returns: the messages about the answers, a line each, for the time after the screen is closed.
-  private func show(_ session: TerminalSession, _ settings: Settings) throws -> [String] {
+  private func show(
+    _ session: TerminalSession, _ settings: Settings, isExpected: Bool
+  ) throws -> [String] {
     var messages: [String] = []
-    var lastKey: Character?
+    var isExpected = isExpected
     while session.endingSignal == nil,
       let (store, summaries) = try nextRinging(session, messages.last)
     {
       do {
         // The screen can be open for days.
         let settings = (try? context.settings(store)) ?? settings
-        switch try present(session, store, summaries, settings, heldSince: lastKey) {
+        defer { isExpected = false }
+        switch try present(session, store, summaries, settings, isExpected: isExpected) {
         case .left(let title): return messages + ["\(title) keeps ringing: belfry ring"]
         case .gone(let title): messages.append("\(title) no longer rings.")
-        case .answered(let lines, let key):
-          messages += lines
-          lastKey = key
+        case .answered(let lines): messages += lines
         }
       } catch  where waits {
         // The clock tells when the store can be read again.
@@ -159,7 +174,7 @@ struct RingLoop {
   /// Shows the first of the ringing alarms, with its sound.
   private func present(
     _ session: TerminalSession, _ store: Store, _ summaries: [AlarmSummary], _ settings: Settings,
-    heldSince: Character?
+    isExpected: Bool
   ) throws -> Ending {
     let summary = summaries[0]
     let alarm = try store.alarm(summary.id)
@@ -175,7 +190,8 @@ struct RingLoop {
     defer { sound.cancel() }
     let position = summaries.count > 1 ? "1 of \(summaries.count)" : nil
     return try ask(
-      session, summary, settings, position: position, origin: alarm?.partner, heldSince: heldSince)
+      session, summary, settings, position: position, origin: alarm?.partner, isExpected: isExpected
+    )
   }
 
   /// Plays the sound until the task is canceled; without a working player, rings the terminal's bell.
@@ -192,23 +208,22 @@ struct RingLoop {
     case left(String)
     /// The occurrence was answered elsewhere, or its ring timeout has passed. The alarm's title.
     case gone(String)
-    /// The user answered: the messages about the answer, and the key.
-    case answered([String], Character)
+    /// The user answered: the messages about the answer.
+    case answered([String])
   }
 
   /// Shows one alarm until it is answered.
   ///
   /// - Parameters:
   ///   - origin: the partner and the request that created the alarm; nil for an alarm of the user's own.
-  ///   - heldSince: the key that answered the alarm before. It is ignored until it was released.
+  ///   - isExpected: true if keys count at once; false if they count after a pause.
   private func ask(
     _ session: TerminalSession, _ summary: AlarmSummary, _ settings: Settings, position: String?,
-    origin: PartnerOrigin?, heldSince: Character?
+    origin: PartnerOrigin?, isExpected: Bool
   ) throws -> Ending {
     let title = Printable.text(summary.title)
     var reader = KeyReader()
-    var hold = Hold(seesReleases: session.seesReleases, afterHold: heldSince == " ")
-    var held = heldSince.map { (key: $0, at: elapsed) }
+    var hold = Hold(seesReleases: session.seesReleases)
     var lastCheck = elapsed
     var message: String?
     var question: Question?
@@ -217,14 +232,19 @@ struct RingLoop {
         PartnerReply.recipient(of: $0, among: PartnerStore(try ringing().store).partners) != nil
       } ?? false
     var reply: ReplyLine?
+    var pause = KeyPause(at: elapsed, isNeeded: !isExpected)
     while session.endingSignal == nil {
       let size = session.size
       var screen = screen(
         summary, settings, position: position, progress: hold.progress(at: elapsed),
         message: reply?.shown ?? message)
       (screen.isFromPartner, screen.canReply) = (origin != nil, canReply)
+      screen.keysCount = pause.isOver
       session.show(screen.lines(columns: size.columns, rows: size.rows, context.style))
-      for event in reader.read(session.read(milliseconds: 100)) {
+      let bytes = session.read(milliseconds: 100)
+      let counts = pause.admits(hasInput: !bytes.isEmpty, at: elapsed)
+      // The bytes are read in any case, because a sequence can be split.
+      for event in reader.read(bytes) where counts {
         if reply != nil {
           guard let ending = reply?.handle(event) else { continue }
           reply = nil
@@ -239,10 +259,6 @@ struct RingLoop {
         case .key(" ", let phase) where settings.slideToStop:
           if phase == .release { hold.release() } else { hold.press(at: elapsed) }
         case .key(let key, .press):
-          if let last = held, last.key == key, elapsed - last.at < Hold.firstRepeat {
-            held?.at = elapsed
-            continue
-          }
           if key == "r", canReply, question == nil {
             reply = ReplyLine()
             session.readText(true)
@@ -250,14 +266,14 @@ struct RingLoop {
           }
           guard let answer = answer(key, summary, settings, &question, &message) else { continue }
           if let lines = try give(answer, summary, settings, &message) {
-            return .answered(lines, key)
+            return .answered(lines)
           }
         default: continue
         }
       }
       hold.advance(to: elapsed)
       if hold.isComplete, let lines = try give(.stop, summary, settings, &message) {
-        return .answered(lines, " ")
+        return .answered(lines)
       }
       if elapsed - lastCheck >= 1000 {
         lastCheck = elapsed

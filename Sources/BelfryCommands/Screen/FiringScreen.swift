@@ -23,6 +23,8 @@ struct FiringScreen {
   var slideToStop = false
   /// The completed share of the hold, 0…1.
   var progress = 0.0
+  /// False while the screen ignores keys. It then shows none.
+  var keysCount = true
   /// The result of the last action; nil for none.
   var message: String?
 
@@ -62,6 +64,9 @@ struct FiringScreen {
   private func keys(_ room: Int) -> [Line] {
     var lines: [Line] = []
     if let message { lines.append(Line(message, .title, .yellow)) }
+    if !keysCount {
+      return lines + [Line("Keys count after a pause of 2 s.", .title, .faint), Line("", .blank)]
+    }
     if slideToStop {
       lines.append(Line("hold [Space] for 3 s to stop", .title, .bold))
       lines.append(Line(bar(min(room, 40)), .title, progress > 0 ? .yellow : .faint))

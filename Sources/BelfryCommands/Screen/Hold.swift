@@ -17,24 +17,14 @@ struct Hold {
   /// The last moment at which the key is known to have been held.
   private var held: Int64 = 0
 
-  /// True while the key is still held from before. It must be released first.
-  private var isStale: Bool
-
-  /// - Parameters:
-  ///   - seesReleases: true if the terminal reports key releases.
-  ///   - afterHold: true if the key may still be held from a previous hold.
-  init(seesReleases: Bool, afterHold: Bool = false) {
+  /// - Parameter seesReleases: true if the terminal reports key releases.
+  init(seesReleases: Bool) {
     self.seesReleases = seesReleases
-    isStale = afterHold
   }
 
   /// Records that the key was pressed or repeated.
   mutating func press(at now: Int64) {
     advance(to: now)
-    if isStale {
-      held = now
-      return
-    }
     if pressed == nil {
       pressed = now
       repeats = 0
@@ -47,16 +37,10 @@ struct Hold {
   /// Records that the key was released.
   mutating func release() {
     pressed = nil
-    isStale = false
   }
 
   /// Advances the time. Without reported releases, a key that no longer repeats counts as released.
   mutating func advance(to now: Int64) {
-    if isStale, !seesReleases {
-      if held == 0 { held = now }
-      if now - held > Hold.nextRepeat { isStale = false }
-      return
-    }
     guard pressed != nil else { return }
     if seesReleases {
       held = now
