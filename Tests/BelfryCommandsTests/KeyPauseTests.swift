@@ -57,6 +57,18 @@ import Testing
     #expect(screen.lines(columns: 80, rows: 24, style).joined().contains("[d] done"))
   }
 
+  @Test("The firing screen names the other alarms that ring")
+  func others() {
+    let style = Style(isColored: false, width: 80)
+    var screen = FiringScreen(title: "Rent", badge: "weekly", time: "09:00", subtitle: "Mon")
+    #expect(!screen.lines(columns: 80, rows: 24, style).joined().contains("Also ringing"))
+    screen.others = ["Tea", "Milk"]
+    for rows in [10, 24] {
+      let text = screen.lines(columns: 80, rows: rows, style).joined()
+      #expect(text.contains("Also ringing: Tea, Milk"), "\(text)")
+    }
+  }
+
   @Test("On a screen that a person opened, keys count at once")
   func expected() {
     var pause = KeyPause(at: 0, isNeeded: false)

@@ -36,7 +36,7 @@ import Testing
     }
 
     /// Starts a session on the terminal, and waits until it has the given use.
-    func run(_ command: String, _ use: TerminalUse) async throws {
+    func run(_ command: String, _ use: TerminalUse, store: String? = nil) async throws {
       let process = Process()
       process.executableURL = URL(fileURLWithPath: "/usr/bin/setsid")
       process.arguments = ["--ctty", "--wait", "sh", "-c", command]
@@ -49,7 +49,9 @@ import Testing
       var status = stat()
       try #require(fstat(line, &status) == 0)
       for _ in 0..<600 {
-        if TerminalProcesses().use(of: UInt32(status.st_rdev), isRaw: isRaw) == use { return }
+        if TerminalProcesses().use(of: UInt32(status.st_rdev), isRaw: isRaw, store: store) == use {
+          return
+        }
         try await Task.sleep(for: .milliseconds(50))
       }
       Issue.record("the terminal never becomes \(use)")
@@ -98,6 +100,43 @@ import Testing
     #expect(screen.text.contains("** Rent"))
   }
 
+  @Test(
+    "A screen that shows the store's alarms gets no text; one of another store, or a stopped one, does"
+  )
+  func ownScreen() async throws {
+    let sandbox = try Sandbox()
+    let (store, other) = (sandbox.root + "/own", sandbox.root + "/other")
+    for path in [store, other] {
+      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+    let screen = try Screen(sandbox)
+    let command = """
+      cp "$(command -v sleep)" '\(sandbox.root)/belfry'; exec 5<'\(store)'; echo $$ > '\(store)/id'
+      stty raw -echo; exec '\(sandbox.root)/belfry' 600
+      """
+    try await screen.run(command, .belfry, store: store)
+    let terminals = Terminals(user: geteuid(), folder: screen.folder, store: store)
+    #expect(await terminals.show(["** Rent"], bell: true) == 1)
+    #expect(screen.text.isEmpty)
+    let foreign = Terminals(user: geteuid(), folder: screen.folder, store: other)
+    #expect(await foreign.show(["** Rent"], bell: true) == 0)
+    #expect(await foreign.show(["** Rent"], bell: true, isLastResort: true) == 1)
+    #expect(screen.text.contains("** Rent"))
+    let id = try #require(pid_t(sandbox.read(store + "/id").trimmingCharacters(in: .newlines)))
+    #expect(kill(id, SIGSTOP) == 0)
+    defer { kill(id, SIGKILL) }
+    var status = stat()
+    try #require(fstat(screen.line, &status) == 0)
+    // A signal takes effect after some time.
+    for _ in 0..<600
+    where TerminalProcesses().use(of: UInt32(status.st_rdev), isRaw: true, store: store) == .belfry
+    {
+      try await Task.sleep(for: .milliseconds(50))
+    }
+    #expect(await terminals.show(["** Milk"], bell: true, isLastResort: true) == 1)
+    #expect(screen.text.contains("** Milk"))
+  }
+
   @Test("A program that a shell has started is not the shell")
   func startedProgram() async throws {
     let sandbox = try Sandbox()
@@ -110,7 +149,7 @@ import Testing
     var use = TerminalUse.shell
     for _ in 0..<600 where use == .shell {
       try await Task.sleep(for: .milliseconds(50))
-      use = TerminalProcesses().use(of: UInt32(status.st_rdev), isRaw: screen.isRaw)
+      use = TerminalProcesses().use(of: UInt32(status.st_rdev), isRaw: screen.isRaw, store: nil)
     }
     #expect(use == .program)
   }

@@ -118,6 +118,34 @@ import Testing
     #expect(output.out.contains("Fired: Tea"), "\(output.out)")
   }
 
+  @Test(
+    "A screen that was opened for one alarm names another that begins to ring, and shows it after the answer"
+  )
+  func screenOfOneAlarm() async throws {
+    let sandbox = try await sandbox()
+    _ = try await sandbox.belfry("add", "Milk", "--daily", "--at", "09:01")
+    let output = try await run(
+      sandbox,
+      """
+      "$belfry" tick
+      # The clock of the test passes 09:01 while the screen is open.
+      export BELFRY_NOW=2026-11-23T09:00:58Z
+      open screen "'$belfry' ring Tea"
+      wait_for shows screen '[s] stop'
+      export BELFRY_NOW=2026-11-23T09:01:01Z
+      "$belfry" tick
+      wait_for shows screen 'Also ringing: Milk'
+      grep -qF '** Milk' screen && echo 'never a text'
+      printf s >&3
+      answered() { "$belfry" list --json | grep -q '"state": "pending"'; }
+      wait_for answered
+      # Keys do not count at once on an alarm that follows.
+      wait_for shows screen 'after a pause'
+      "$belfry" stop Milk
+      """)
+    #expect(output.out.contains("Fired: Milk"), "\(output.out)")
+  }
+
   @Test("A full-screen program is written over only if no other channel delivers")
   func lastResort() async throws {
     let sandbox = try await sandbox()

@@ -21,7 +21,8 @@ struct Ring: AsyncParsableCommand {
       """)
 
   @Argument(
-    help: "The alarm (default: all ringing alarms, one after the other).", completion: .alarms)
+    help: "The alarm to show first (all ringing alarms are shown, one after the other).",
+    completion: .alarms)
   var alarm: String?
 
   @Flag(help: "Show a clock while no alarm rings, and stay open.")
@@ -38,29 +39,29 @@ struct Ring: AsyncParsableCommand {
   func run() async throws {
     let context = try CommandContext(store: self.store ?? root.store)
     let store = try context.open(.reading, welcome: false)
-    let only = try alarm.map { try context.find($0, in: store).id }
-    try RingLoop(context, only: only, waits: wait, isAutomatic: automatic).run()
+    let first = try alarm.map { try context.find($0, in: store).id }
+    try RingLoop(context, first: first, waits: wait, isAutomatic: automatic).run()
   }
 }
 
 /// The event loop of the firing screen. It shows each ringing alarm until it is answered here or on another device.
 struct RingLoop {
   private let context: CommandContext
-  private let only: Identifier?
+  private let first: Identifier?
   private let waits: Bool
   private let isAutomatic: Bool
   private let opened = ElapsedTime()
 
   /// - Parameters:
-  ///   - only: the only alarm to show; nil for all.
+  ///   - first: the alarm to show before the others; nil for the order of their titles.
   ///   - waits: true to show a clock while no alarm rings.
   ///   - isAutomatic: true if no person opened the screen.
   init(
-    _ context: CommandContext, only: Identifier? = nil, waits: Bool = false,
+    _ context: CommandContext, first: Identifier? = nil, waits: Bool = false,
     isAutomatic: Bool = false
   ) {
     self.context = context
-    self.only = only
+    self.first = first
     self.waits = waits
     self.isAutomatic = isAutomatic
   }
@@ -71,14 +72,16 @@ struct RingLoop {
   /// Returns the ringing alarms and the reopened store.
   private func ringing() throws -> (store: Store, summaries: [AlarmSummary]) {
     let store = try context.present(after: opened).open(.reading, welcome: false)
-    let summaries = try RingLoop.summaries(of: store, only: only)
+    let summaries = try RingLoop.summaries(of: store, first: first)
     return (store, summaries.filter { $0.status.state == .ringing })
   }
 
-  /// Returns the alarms of a store, or only one of them, sorted by title.
-  static func summaries(of store: Store, only: Identifier?) throws -> [AlarmSummary] {
-    try store.overview().summaries.filter { only == nil || $0.id == only }
-      .sorted { ($0.title, $0.id) < ($1.title, $1.id) }
+  /// Returns the alarms of a store, sorted by title, with one of them before the others.
+  static func summaries(of store: Store, first: Identifier?) throws -> [AlarmSummary] {
+    try store.overview().summaries.sorted {
+      if ($0.id == first) != ($1.id == first) { return $0.id == first }
+      return ($0.title, $0.id) < ($1.title, $1.id)
+    }
   }
 
   /// Runs the screen if an alarm rings and a terminal is attached.
@@ -91,7 +94,8 @@ struct RingLoop {
   /// - Throws: `CommandError` if no alarm rings or no terminal is attached; `ExitCode` after a signal.
   func run() throws {
     let (store, summaries) = try ringing()
-    if summaries.isEmpty, !waits { throw try nothingRings(store) }
+    let isRinging = first.map { id in summaries.contains { $0.id == id } } ?? !summaries.isEmpty
+    if !isRinging, !waits { throw try nothingRings(store) }
     guard let session = TerminalSession(isColored: context.style.isColored) else {
       throw CommandError(
         .notPossible, "the firing screen needs a terminal.",
@@ -99,6 +103,8 @@ struct RingLoop {
     }
     let settings = try context.settings(store)
     session.begin()
+    let mark = ScreenMark(store: context.storePath)
+    defer { withExtendedLifetime(mark) {} }
     var messages: [String] = []
     let outcome: Result<Void, any Error>
     do {
@@ -115,14 +121,14 @@ struct RingLoop {
   }
 
   private func nothingRings(_ store: Store) throws -> CommandError {
-    let summaries = try store.overview().summaries.filter { only == nil || $0.id == only }
+    let summaries = try store.overview().summaries.filter { first == nil || $0.id == first }
     let output = AlarmOutput(store: store, style: context.style)
     let next = summaries.flatMap { summary in
       [summary.status.next?.at, summary.status.snooze?.until].compactMap { $0 }
     }.min()
     let hint = next.map { "The next time is \(output.when($0))." } ?? "No upcoming occurrences."
     let message =
-      only == nil
+      first == nil
       ? "nothing rings" : "\(Printable.text(summaries.first?.title ?? "it")) does not ring"
     return CommandError(.notPossible, "\(message).", hint: hint)
   }
@@ -162,7 +168,7 @@ struct RingLoop {
     _ session: TerminalSession, _ message: String?
   ) throws -> (Store, [AlarmSummary])? {
     if waits {
-      switch BedsideClock(context, only: only, opened: opened).wait(session, message: message) {
+      switch BedsideClock(context, first: first, opened: opened).wait(session, message: message) {
       case .rings(let store, let summaries): return (store, summaries)
       case .closed: return nil
       }
@@ -188,9 +194,9 @@ struct RingLoop {
       await RingLoop.play(loop, player)
     }
     defer { sound.cancel() }
-    let position = summaries.count > 1 ? "1 of \(summaries.count)" : nil
     return try ask(
-      session, summary, settings, position: position, origin: alarm?.partner, isExpected: isExpected
+      session, summary, settings, others: Array(summaries.dropFirst()), origin: alarm?.partner,
+      isExpected: isExpected
     )
   }
 
@@ -215,13 +221,15 @@ struct RingLoop {
   /// Shows one alarm until it is answered.
   ///
   /// - Parameters:
+  ///   - others: the other alarms that ring.
   ///   - origin: the partner and the request that created the alarm; nil for an alarm of the user's own.
   ///   - isExpected: true if keys count at once; false if they count after a pause.
   private func ask(
-    _ session: TerminalSession, _ summary: AlarmSummary, _ settings: Settings, position: String?,
-    origin: PartnerOrigin?, isExpected: Bool
+    _ session: TerminalSession, _ summary: AlarmSummary, _ settings: Settings,
+    others: [AlarmSummary], origin: PartnerOrigin?, isExpected: Bool
   ) throws -> Ending {
     let title = Printable.text(summary.title)
+    var others = others
     var reader = KeyReader()
     var hold = Hold(seesReleases: session.seesReleases)
     var lastCheck = elapsed
@@ -236,7 +244,7 @@ struct RingLoop {
     while session.endingSignal == nil {
       let size = session.size
       var screen = screen(
-        summary, settings, position: position, progress: hold.progress(at: elapsed),
+        summary, settings, others: others, progress: hold.progress(at: elapsed),
         message: reply?.shown ?? message)
       (screen.isFromPartner, screen.canReply) = (origin != nil, canReply)
       screen.keysCount = pause.isOver
@@ -277,8 +285,11 @@ struct RingLoop {
       }
       if elapsed - lastCheck >= 1000 {
         lastCheck = elapsed
-        let now = try ringing().summaries.first { $0.id == summary.id }
-        if now?.status.current != summary.status.current { return .gone(title) }
+        let now = try ringing().summaries
+        guard let same = now.first(where: { $0.id == summary.id }),
+          same.status.current == summary.status.current
+        else { return .gone(title) }
+        others = now.filter { $0.id != summary.id }
       }
     }
     return .left(title)
@@ -369,7 +380,7 @@ struct RingLoop {
   }
 
   private func screen(
-    _ summary: AlarmSummary, _ settings: Settings, position: String?, progress: Double,
+    _ summary: AlarmSummary, _ settings: Settings, others: [AlarmSummary], progress: Double,
     message: String?
   ) -> FiringScreen {
     let civil = summary.status.current ?? CivilDateTime(minuteNumber: 0)
@@ -382,7 +393,9 @@ struct RingLoop {
     return FiringScreen(
       title: summary.title, badge: summary.badge, note: summary.note,
       time: output.times.time(civil.time),
-      subtitle: "\(output.times.date(civil.date))\(zone)", position: position,
+      subtitle: "\(output.times.date(civil.date))\(zone)",
+      position: others.isEmpty ? nil : "1 of \(others.count + 1)",
+      others: others.map(\.title),
       snoozes: snoozes(summary, settings, output.now).map {
         "[\($0.key)] \(Span.exact($0.seconds))"
       },

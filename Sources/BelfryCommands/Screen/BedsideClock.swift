@@ -13,18 +13,18 @@ struct BedsideClock {
   }
 
   private let context: CommandContext
-  private let only: Identifier?
+  private let first: Identifier?
   private let opened: ElapsedTime
 
   /// The time between two looks at the store, in milliseconds. Another process may have changed it.
   private static let interval: Int64 = 2000
 
   /// - Parameters:
-  ///   - only: the only alarm to wait for; nil for all.
+  ///   - first: the alarm to show before the others; nil for the order of their titles.
   ///   - opened: the time since the context was created.
-  init(_ context: CommandContext, only: Identifier?, opened: ElapsedTime) {
+  init(_ context: CommandContext, first: Identifier?, opened: ElapsedTime) {
     self.context = context
-    self.only = only
+    self.first = first
     self.opened = opened
   }
 
@@ -43,7 +43,7 @@ struct BedsideClock {
         lastLook = elapsed
         do {
           let store = try present.open(.reading, welcome: false)
-          let summaries = try RingLoop.summaries(of: store, only: only)
+          let summaries = try RingLoop.summaries(of: store, first: first)
           let ringing = summaries.filter { $0.status.state == .ringing }
           if !ringing.isEmpty { return .rings(store, ringing) }
           state = State(summaries, scheduler: SchedulerState(store))

@@ -11,6 +11,8 @@ struct FiringScreen {
   var subtitle: String
   /// `1 of 3`; nil if only one alarm rings.
   var position: String?
+  /// The titles of the other alarms that ring. They follow after the answer.
+  var others: [String] = []
   /// True if a partner has set the alarm. Done then sends the partner a receipt.
   var isFromPartner = false
   /// True if the user can reply to the partner on this device.
@@ -53,6 +55,11 @@ struct FiringScreen {
     var lines = TextWidth.wrapped(Printable.text(title), to: room).prefix(3)
       .map { Line($0, .title, .bold) }
     lines.append(Line("[\(badge)]", .badge, AlarmOutput.color(ofBadge: badge)))
+    if !others.isEmpty {
+      let text = "Also ringing: " + others.map { Printable.text($0) }.joined(separator: ", ")
+      lines.append(Line("", .blank))
+      lines += TextWidth.wrapped(text, to: room).prefix(2).map { Line($0, .more, .yellow) }
+    }
     guard let note else { return lines }
     let noteLines = note.split(separator: "\n").flatMap {
       TextWidth.wrapped(Printable.text(String($0).replacing("\t", with: " ")), to: room)

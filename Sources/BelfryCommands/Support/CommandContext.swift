@@ -250,7 +250,8 @@ struct CommandContext {
       own: ownHooks, shipped: environment.shippedHooks.map { $0 + "/deliver" },
       variables: { hookVariables },
       terminals: Terminals(
-        user: geteuid(), folder: environment["BELFRY_TERMINALS"] ?? Terminals.systemFolder),
+        user: geteuid(), folder: environment["BELFRY_TERMINALS"] ?? Terminals.systemFolder,
+        store: storePath),
       activeDeliveries: activeDeliveries, registryFolder: registry, actions: actions,
       opensScreen: { ownSettings.openScreen },
       render: { NotificationText(current().times).render($0) })

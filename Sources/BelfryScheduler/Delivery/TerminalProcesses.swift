@@ -3,8 +3,8 @@ import Glibc
 
 /// The use of a terminal, as far as the system shows it.
 enum TerminalUse: Hashable, Sendable {
-  /// Belfry's own screen fills it. It shows every alarm that rings, unless it was opened for one alarm or another store.
-  case belfry(showsAll: Bool)
+  /// Belfry's own screen fills it, and shows every alarm of the store that rings.
+  case belfry
   /// A tmux session fills it.
   case tmuxClient
   /// A window of tmux, which its clients show.
@@ -22,6 +22,8 @@ struct TerminalProcesses: Sendable {
   private struct Process: Sendable {
     let id: Int32
     let name: String
+    /// The state, such as `S` for sleeping and `T` for stopped.
+    let state: Character
     let parent: Int32
     let group: Int32
     let session: Int32
@@ -29,6 +31,9 @@ struct TerminalProcesses: Sendable {
     let terminal: UInt32
     /// The process group in the foreground of the terminal.
     let foreground: Int32
+
+    /// True if a signal has stopped the process, or it has ended. It then shows nothing.
+    var isStopped: Bool { "TtZX".contains(state) }
   }
 
   private let processes: [Int32: Process]
@@ -56,12 +61,14 @@ struct TerminalProcesses: Sendable {
       return nil
     }
     let fields = text[text.index(after: end)...].split(separator: " ")
-    guard fields.count > 5, let parent = Int32(fields[1]), let group = Int32(fields[2]),
+    guard fields.count > 5, let state = fields[0].first, let parent = Int32(fields[1]),
+      let group = Int32(fields[2]),
       let session = Int32(fields[3]), let terminal = Int32(fields[4]),
       let foreground = Int32(fields[5])
     else { return nil }
     return Process(
-      id: id, name: String(text[text.index(after: start)..<end]), parent: parent, group: group,
+      id: id, name: String(text[text.index(after: start)..<end]), state: state, parent: parent,
+      group: group,
       session: session, terminal: UInt32(bitPattern: terminal), foreground: foreground)
   }
 
@@ -70,14 +77,19 @@ struct TerminalProcesses: Sendable {
   /// - Parameters:
   ///   - device: the device number.
   ///   - isRaw: true if the terminal passes on each key, as full-screen programs and shells require.
-  func use(of device: UInt32, isRaw: Bool) -> TerminalUse {
+  ///   - store: the path of the store; nil if Belfry's own screen does not count.
+  func use(of device: UInt32, isRaw: Bool, store: String?) -> TerminalUse {
     let users = processes.values.filter { $0.terminal == device }
     guard let first = users.first(where: { $0.foreground > 0 }) else { return .unused }
     let foreground = users.filter { $0.group == first.foreground }
     let pane = server(ofPane: first.session) != nil
-    if isRaw, let screen = foreground.first(where: { $0.name == "belfry" }) {
-      // Nobody may look at a window of tmux. Its clients get a message of their own.
-      return .belfry(showsAll: !pane && TerminalProcesses.showsAll(screen.id))
+    // Nobody may look at a window of tmux. Its clients get a message of their own.
+    if isRaw, !pane, let store,
+      foreground.contains(where: {
+        $0.name == "belfry" && !$0.isStopped && ScreenMark.isSet(by: $0.id, store: store)
+      })
+    {
+      return .belfry
     }
     if foreground.contains(where: { $0.name.hasPrefix("tmux: client") }) { return .tmuxClient }
     if pane { return .tmuxPane }
@@ -85,13 +97,6 @@ struct TerminalProcesses: Sendable {
       !foreground.isEmpty
       && foreground.allSatisfy { TerminalProcesses.shells.contains($0.name) }
     return isShell ? .shell : .program
-  }
-
-  /// Returns true if a `belfry ring` shows all alarms of the default store.
-  private static func showsAll(_ process: Int32) -> Bool {
-    guard let bytes = try? DurableFile.readStream("/proc/\(process)/cmdline") else { return false }
-    let words = bytes.split(separator: 0).dropFirst().map { String(decoding: $0, as: UTF8.self) }
-    return words.first == "ring" && words.dropFirst().allSatisfy { $0 == "--wait" }
   }
 
   /// The identifiers of the processes that lead a session on a terminal.

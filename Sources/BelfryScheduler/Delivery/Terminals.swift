@@ -5,6 +5,7 @@ import Glibc
 public struct Terminals: Sendable {
   private let user: UInt32
   private let folder: String
+  private let store: String?
 
   /// The system's folder of pseudo-terminals.
   public static let systemFolder = "/dev/pts"
@@ -14,9 +15,11 @@ public struct Terminals: Sendable {
   /// - Parameters:
   ///   - user: the user id.
   ///   - folder: the folder of pseudo-terminals. In a folder other than the system's, there are no logins.
-  public init(user: UInt32, folder: String = systemFolder) {
+  ///   - store: the path of the store whose alarms Belfry's own screen shows; nil if no screen counts.
+  public init(user: UInt32, folder: String = systemFolder, store: String? = nil) {
     self.user = user
     self.folder = folder
+    self.store = store
   }
 
   /// The paths of the terminals that `show` would try. A write to them can still fail.
@@ -31,7 +34,7 @@ public struct Terminals: Sendable {
   ///
   /// | use of the terminal | shown |
   /// |---|---|
-  /// | Belfry's own screen | nothing: the screen shows what rings |
+  /// | Belfry's own screen of the store | nothing: the screen shows what rings |
   /// | tmux | a message in the message line of each client |
   /// | a shell | the lines |
   /// | another program | the bell; as a last resort the lines |
@@ -83,8 +86,8 @@ public struct Terminals: Sendable {
       guard fstat(file, &status) == 0 else { return nil }
       let isRaw = tcgetattr(file, &settings) == 0 && settings.c_lflag & tcflag_t(ICANON) == 0
       let device = UInt32(truncatingIfNeeded: status.st_rdev)
-      return Screen(
-        path: path, device: device, use: processes.use(of: device, isRaw: isRaw), isRaw: isRaw)
+      let use = processes.use(of: device, isRaw: isRaw, store: store)
+      return Screen(path: path, device: device, use: use, isRaw: isRaw)
     }
   }
 
@@ -95,7 +98,7 @@ public struct Terminals: Sendable {
     var count = 0
     for screen in screens {
       switch screen.use {
-      case .belfry(let showsAll): count += showsAll ? 1 : 0
+      case .belfry: count += 1
       case .shell: count += write(Terminals.text(lines, bell: bell), to: screen.path) ? 1 : 0
       case .program: if bell { _ = write("\u{7}", to: screen.path) }
       case .tmuxClient, .tmuxPane, .unused: break
