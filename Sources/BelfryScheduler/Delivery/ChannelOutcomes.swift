@@ -65,6 +65,18 @@ final class ChannelOutcomes: Sendable {
     }
   }
 
+  /// Returns true if a channel other than the given one has delivered in its latest attempt.
+  func hasDelivered(besides channel: Int) -> Bool {
+    state.withLock { state in
+      state.latest.enumerated().contains { index, outcome in
+        switch outcome {
+        case .delivered, .ongoing: index != channel
+        case .undelivered, .withdrawn, nil: false
+        }
+      }
+    }
+  }
+
   /// Records that other hooks of the channel, or the terminals, have taken the place of some that failed.
   func recordReplaced(_ reasons: [String], of channel: Int) {
     state.withLock { state in

@@ -7,10 +7,12 @@ import Synchronization
 /// ```
 /// attempt ──▶ delivered ──▶ the hook exits with status 0: the channel has ended
 ///    │            └──▶ it fails, or its answer is refused ──▶ next attempt
-///    └──▶ every hook fails ──▶ the terminals, once ──▶ next attempt
+///    └──▶ every hook fails ──▶ the terminals ──▶ next attempt
 /// ```
 ///
-/// The terminals are a last resort: nobody may look at them, so the hooks of a ringing alarm are still tried.
+/// The terminals are a last resort: nobody may look at them, so the hooks of a ringing alarm are still tried. A text is
+/// written once. A message of tmux, which the next key removes, is repeated with each attempt while no other channel
+/// delivers.
 struct ChannelRun: Sendable {
   let delivery: HookDelivery
   let active: ActiveDelivery
@@ -38,6 +40,8 @@ struct ChannelRun: Sendable {
   /// The outcome of an attempt, and its end.
   private struct Attempt {
     let outcome: DeliveryOutcome
+    /// True if only the terminals show the notification.
+    var isOnTerminals = false
     let ending: FirstValue<Ending>
 
     init(_ outcome: DeliveryOutcome, _ ending: FirstValue<Ending>) {
@@ -65,20 +69,25 @@ struct ChannelRun: Sendable {
   /// - Parameter number: the number of the channel in `outcomes`.
   func run(_ outcomes: ChannelOutcomes, _ number: Int) async {
     var pauses = ChannelPauses(isSound: channel.isSequential)
-    var needsTerminals = channel.fallsBackToTerminals
+    var use = channel.fallsBackToTerminals ? TerminalTurn.show : .none
     for count in 1...maxAttempts {
       if active.isOver { return }
       let input =
         count == 1 ? rendered : delivery.render(active.wantedGroup ?? active.group)
-      let usesTerminals = needsTerminals
+      if use == .repeat, outcomes.hasDelivered(besides: number) { use = .none }
+      let turn = use
       let work: @Sendable () async -> Attempt = {
-        await makeAttempt(input, usesTerminals: usesTerminals, outcomes, number)
+        await makeAttempt(input, turn, outcomes, number)
       }
       let attempt: Attempt =
         channel.isSequential
         ? await delivery.soundLimiter.run(work) ?? Attempt(.withdrawn, .done) : await work()
       outcomes.record(attempt.outcome, of: number)
-      if hasDelivered() { needsTerminals = false }
+      if attempt.isOnTerminals {
+        use = .repeat
+      } else if use == .show, hasDelivered() {
+        use = .none
+      }
       let began = ContinuousClock.now
       let ending = await attempt.ending.value
       if case .lost(let reason) = ending, !active.isOver { outcomes.recordLoss(reason, of: number) }
@@ -95,9 +104,14 @@ struct ChannelRun: Sendable {
     }
   }
 
+  /// The use of the terminals in an attempt whose hooks all fail.
+  private enum TerminalTurn {
+    case none, show, `repeat`
+  }
+
   /// Makes one attempt: the hooks, or else the terminals.
   private func makeAttempt(
-    _ input: RenderedNotification, usesTerminals: Bool, _ outcomes: ChannelOutcomes, _ number: Int
+    _ input: RenderedNotification, _ turn: TerminalTurn, _ outcomes: ChannelOutcomes, _ number: Int
   ) async -> Attempt {
     // All own hooks come before the shipped ones: an own hook for firings also shows follow-ups.
     let own = delivery.own.map { folder in hooks.map { "\(folder)/\($0)" } } ?? []
@@ -117,16 +131,21 @@ struct ChannelRun: Sendable {
     if reasons.isEmpty {
       reasons = ["none of these hooks exists: \(paths.joined(separator: ", "))"]
     }
-    guard usesTerminals, let terminals = delivery.terminals else {
+    guard turn != .none, let terminals = delivery.terminals else {
+      return Attempt(.undelivered(reasons), .failed)
+    }
+    if turn == .repeat {
+      await terminals.repeat(input.lines, bell: input.soundsBell)
       return Attempt(.undelivered(reasons), .failed)
     }
     guard await delivery.show(input, on: terminals, hasDelivered: hasDelivered, active) else {
       return Attempt(.undelivered(reasons + ["no text could be shown on your terminals"]), .failed)
     }
     outcomes.recordReplaced(reasons, of: number)
-    return active.group.first.notification.rings
-      ? Attempt(.ongoing(owner: delivery.leaseOwner.name), .failed)
-      : Attempt(.delivered(nil), .done)
+    guard active.group.first.notification.rings else { return Attempt(.delivered(nil), .done) }
+    var attempt = Attempt(.ongoing(owner: delivery.leaseOwner.name), .failed)
+    attempt.isOnTerminals = true
+    return attempt
   }
 
   /// Starts one hook. Returns once it has delivered or failed; it may continue then.

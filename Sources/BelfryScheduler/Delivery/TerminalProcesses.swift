@@ -112,12 +112,19 @@ struct TerminalProcesses: Sendable {
     return parent.id
   }
 
+  /// Returns true for a process of this user.
+  private static func isOwn(_ process: Int32) -> Bool {
+    var status = stat()
+    return stat("/proc/\(process)", &status) == 0 && status.st_uid == geteuid()
+  }
+
   /// The tmux servers of this user.
   var tmuxServers: [TmuxServer] {
     var result: [Int32: TmuxServer] = [:]
     for leader in leaders {
       guard let server = server(ofPane: leader.id), result[server] == nil,
-        // The environment of another user's process cannot be read.
+        // The superuser must not run the program of another user's server.
+        TerminalProcesses.isOwn(server), TerminalProcesses.isOwn(leader.id),
         let environment = try? DurableFile.readStream("/proc/\(leader.id)/environ")
       else { continue }
       let socket = environment.split(separator: 0).lazy

@@ -68,6 +68,15 @@ public struct Terminals: Sendable {
     return 0
   }
 
+  /// Shows lines again where they do not stay: in the message line of tmux. Another program gets the bell again.
+  public func `repeat`(_ lines: [String], bell: Bool) async {
+    signal(SIGTTOU, SIG_IGN)
+    let processes = TerminalProcesses()
+    let logins = logins.filter(isOwn)
+    let screens = screens(logins + others.filter { !logins.contains($0) }, processes)
+    _ = await show(lines, bell: bell, on: screens.filter { $0.use != .shell }, processes)
+  }
+
   /// A terminal and its use.
   private struct Screen {
     let path: String
