@@ -58,6 +58,10 @@ import Testing
       "$belfry" tick
       wait_for shows client 'belfry ring'
       tmux capture-pane -p -t 0 | grep Tea && echo 'never in the window'
+      # The next key removes the message, which is repeated as long as nothing else delivers.
+      printf x >&3
+      repeated() { [ "$(tmux show-messages | grep -c 'message: .*Tea')" -ge 2 ]; }
+      wait_for repeated
       tmux kill-server
       """)
     let shown = try sandbox.read(sandbox.root + "/client")
@@ -96,6 +100,36 @@ import Testing
       wait_for closed
       tmux kill-server
       """)
+  }
+
+  @Test(
+    "The screens of two stores open in a tmux server with a socket of its own, although a popup is open there"
+  )
+  func busyTmux() async throws {
+    let sandbox = try await sandbox()
+    let hook =
+      URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().path() + "hooks/deliver/screen"
+    // Stands for the screen, and records its arguments.
+    let screen = try sandbox.script(
+      "ring", "echo \"$@\" >> '\(sandbox.root)/opened'; exec sleep 600\n")
+    let output = try await run(
+      sandbox,
+      """
+      unset DISPLAY WAYLAND_DISPLAY TMUX
+      open client 'tmux -S "$PWD/own" -f /dev/null new-session "exec sleep 600"'
+      clients() { tmux -S own list-clients -F '#{client_tty}' | grep .; }
+      wait_for clients
+      tmux -S own display-popup -c "$(clients)" -E 'touch popup; exec sleep 600' &
+      wait_for [ -e popup ]
+      export BELFRY_COMMAND='\(screen)'
+      for store in /a /a /b; do BELFRY_STORE=$store '\(hook)' < /dev/null || echo "never opened: $store"; done
+      echo "windows: $(tmux -S own list-windows | wc -l)"
+      tmux -S own kill-server
+      """)
+    #expect(output.out.contains("windows: 3"), "\(output.out)\(output.err)")
+    let opened = try sandbox.read(sandbox.root + "/opened")
+    #expect(opened == "ring --automatic --store=/a\nring --automatic --store=/b\n", "\(opened)")
   }
 
   @Test("Belfry's own screen gets no text, counts as reached, and repaints what others write")
