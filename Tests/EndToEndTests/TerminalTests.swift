@@ -24,6 +24,8 @@ import Testing
     let text = """
       export TZ=UTC BELFRY_DEVICE=laptop BELFRY_NOW=2026-11-23T09:00:01Z TERM=xterm-256color
       export BELFRY_TERMINALS='\(sandbox.root)/terminals' TMUX_TMPDIR='\(sandbox.root)' XDG_RUNTIME_DIR='\(sandbox.root)'
+      # The servers of other tests do not count.
+      export BELFRY_PROC='\(sandbox.root)/proc'
       belfry='\(Sandbox.binary)' store='\(sandbox.store)'
       cd '\(sandbox.root)'
       mkdir -p terminals
@@ -117,6 +119,8 @@ import Testing
       sandbox,
       """
       unset DISPLAY WAYLAND_DISPLAY TMUX
+      mkdir -p proc/1
+      printf 'A=b\\0TMUX=%s,1,0\\0' "$PWD/own" > proc/1/environ
       open client 'tmux -S "$PWD/own" -f /dev/null new-session "exec sleep 600"'
       clients() { tmux -S own list-clients -F '#{client_tty}' | grep .; }
       wait_for clients

@@ -131,7 +131,8 @@ public final class Daemon: Sendable {
   public func run() async throws {
     // By default, malloc keeps an arena for each of the many short-lived threads.
     _ = mallopt(M_ARENA_MAX, 2)
-    var lock = try takeLock(of: store)
+    // A daemon that this one replaces may still be ending.
+    var lock = try takeLock(of: store, timeout: 2000)
     defer { withExtendedLifetime(lock) {} }
     let source = try WakeSource(
       store: store.path, branch: store.branch.filesAndConfiguration, poke: store.pokePath,
@@ -184,8 +185,10 @@ public final class Daemon: Sendable {
   }
 
   /// Returns the lock of a store's daemon; nil if the store cannot be locked, which is logged.
-  private func takeLock(of store: Store) throws -> LocalLock? {
-    switch try DaemonHandle(store).lock() {
+  ///
+  /// - Parameter timeout: the time to wait for the end of another daemon, in milliseconds.
+  private func takeLock(of store: Store, timeout: Int = 0) throws -> LocalLock? {
+    switch try DaemonHandle(store).lock(timeout: timeout) {
     case .success(let lock): return lock
     case .failure(let failure):
       dependencies.log(.lockUnavailable(reason: "\(failure)"))

@@ -67,12 +67,13 @@ public struct DaemonHandle: Sendable {
 
   /// Makes this process the store's daemon for as long as it holds the lock.
   ///
+  /// - Parameter timeout: the time to wait for the end of another daemon, in milliseconds.
   /// - Returns: The lock, or the reason that there is none, for example on a file system without locks. In that case a
   ///   second daemon is not noticed, which is better than no daemon.
   /// - Throws: `StoreError.daemonRuns` if the store already has a daemon.
-  func lock() throws -> Result<LocalLock, FileError> {
+  func lock(timeout: Int = 0) throws -> Result<LocalLock, FileError> {
     do {
-      return .success(try LocalLock(path, holder: store.context.process))
+      return .success(try LocalLock(path, holder: store.context.process, timeout: timeout))
     } catch StoreError.locked(let process) {
       throw StoreError.daemonRuns(process: process)
     } catch let failure as FileError {
