@@ -276,6 +276,28 @@ import Testing
 
   // MARK: Every order
 
+  @Test("An occurrence that two devices have snoozed apart is missed once")
+  func snoozedApart() throws {
+    let alarm = try daily()
+    func snoozed(_ seconds: Int64, by device: Identifier) throws -> Alarm {
+      let now = due.adding(seconds: 60)
+      return try view(alarm, at: now, on: device).answer(
+        .snooze(seconds: seconds), at: now, settings: settings, ledger: rung()
+      ).alarm
+    }
+    let both = joined(try snoozed(10_000, by: laptop), try snoozed(600, by: server))
+    let later = due.adding(seconds: 86_400 - 60)
+    let evaluation = view(both, at: later).evaluate(
+      at: later, settings: settings, ledger: DeliveryLedger())
+    #expect(evaluation.transition.events.map(\.action) == [.missed])
+    for device in [laptop, server] {
+      let again = view(evaluation.transition.alarm, at: later, on: device)
+      #expect(again.record(of: today)?.state == .missed)
+      #expect(
+        !again.evaluate(at: later, settings: settings, ledger: DeliveryLedger()).needsCommit)
+    }
+  }
+
   /// Three devices edit, tick and answer apart. Whatever the order in which they sync, they agree, and no outcome of a
   /// clock overrides an answer.
   @Test(arguments: 0..<400 as Range<UInt64>)

@@ -753,7 +753,9 @@ final class Fleet {
     switch phase {
     case .ringing, .snoozed, .pending, .missed, .skipped, .done, .autoCompleted: break
     case .upcoming, .skippedAhead, .unknown:
-      throw Violation("\(alarm.title) of \(civil) is \(phase) on device\(device.index)")
+      let record = alarm.progress.occurrences[civil].map { "\($0)" } ?? "open"
+      throw Violation(
+        "\(alarm.title) of \(civil) is \(phase) on device\(device.index): \(record)")
     }
   }
 

@@ -114,7 +114,8 @@ extension Timeline {
     AutomaticOutcome(
       since: now,
       basis: AutomaticOutcome.Basis(of: state, alarm.mergeState.stamps, settingsStamps ?? [:]),
-      until: record.answer == .snoozed ? record.snooze.until : nil, completed: completed)
+      // Two devices can have snoozed it apart.
+      until: record.answer == .snoozed ? record.folded.snooze.until : nil, completed: completed)
   }
 
   /// Returns the time at which an occurrence rings again on this device, because it stopped after a miss that does not

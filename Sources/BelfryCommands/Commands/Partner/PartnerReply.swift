@@ -11,8 +11,9 @@ struct PartnerReply: AsyncParsableCommand {
   @Argument(help: "The alarm.", completion: .alarms)
   var alarm: String
 
-  @Argument(help: "The reply: at most 300 characters.", completion: .text)
-  var message: String
+  @Argument(
+    help: "The reply: at most 300 characters. On a terminal, it is asked for.", completion: .text)
+  var message: String?
 
   @OptionGroup var common: CommonOptions
   @ParentCommand var parent: PartnerCommand
@@ -24,11 +25,23 @@ struct PartnerReply: AsyncParsableCommand {
         .notPossible, "this alarm is not from a partner.",
         hint: "To see alarms from partners: belfry partner log")
     }
-    let (name, reply) = try PartnerReply.queue(message, to: origin, session)
+    let (name, reply) = try PartnerReply.queue(
+      message ?? typedMessage(to: origin), to: origin, session)
     if !common.json { Console.line("To \(name): \(reply)") }
     try await session.syncMailboxes(
       ifUnreachable: "The reply is sent when the mailbox can be reached.",
       document: common.json ? { session.document(ofRequest: origin.request) } : nil)
+  }
+
+  /// Asks for the reply on the terminal.
+  private func typedMessage(to origin: PartnerOrigin) throws -> String {
+    guard Style.canAsk, !common.json else {
+      throw CommandError(
+        .usage, "the reply is missing.", hint: "belfry partner reply ALARM \"On my way\"")
+    }
+    let typed = Console.answer(to: "Reply to \(Printable.text(origin.name)):")
+    guard let typed, !typed.isEmpty else { throw CommandError(.failed, "nothing was sent.") }
+    return typed
   }
 
   /// Queues a reply for the mailbox.
