@@ -156,11 +156,12 @@ enum Ringing: Equatable {
   ///   - ringsHere: true if the alarm rings on this device.
   ///   - earliestEnd: the time until which the occurrence rings at least, because cascade steps are still ahead; nil if
   ///     there is no such time.
+  ///   - released: a time after `due` from which the grace period counts; nil if it counts from `due`.
   init(
     due: Instant, _ firing: DeliveryLedger.Entry?, alarm: Alarm, ringsHere: Bool, now: Instant,
-    settings: Settings, earliestEnd: Instant? = nil
+    settings: Settings, earliestEnd: Instant? = nil, released: Instant? = nil
   ) {
-    let latest = max(due.adding(seconds: settings.grace), earliestEnd ?? due)
+    let latest = max((released ?? due).adding(seconds: settings.grace), earliestEnd ?? due)
     switch firing?.state {
     case nil where due > now: self = .snoozed(until: due)
     case nil where !ringsHere && alarm.delivery.persistent: self = .ringing(until: nil)
@@ -292,11 +293,15 @@ extension Timeline {
   ) -> OpenOccurrence? {
     let known = record(of: current.civil)
     guard known == nil || known?.state == .snoozed else { return nil }
-    if let cascadeRun = cascadeRun(of: current.civil) {
+    let quietEnd = quietEnd(of: current.civil, ledger: ledger)
+    if let quietEnd, now < quietEnd {
+      return OpenOccurrence(civil: current.civil, ringing: .snoozed(until: quietEnd), due: nil)
+    }
+    if let cascadeRun = cascadeRun(of: current.civil, ledger: ledger) {
       let ringing = ringing(
         cascadeRun, of: current.civil, at: now, settings: settings, ledger: ledger)
       return OpenOccurrence(
-        civil: current.civil, ringing: held(ringing, current, at: now),
+        civil: current.civil, ringing: ringing,
         due: turn(in: cascadeRun, of: current.civil, at: now, ledger: ledger))
     }
     // A snooze from a device where the occurrence was due earlier does not make it ring early here.
@@ -304,12 +309,11 @@ extension Timeline {
     let until = known?.snooze.until.map { hasRung ? $0 : max($0, current.at) }
     let due =
       until ?? reopeningTime(of: current, at: now)
-      ?? unfoundedMiss(of: current, at: now, ledger: ledger) ?? current.at
+      ?? unfoundedMiss(of: current, at: now, ledger: ledger) ?? quietEnd ?? current.at
     let ringing = Ringing(
       due: due, firing(of: current.civil, since: due, ledger), alarm: alarm, ringsHere: ringsHere,
-      now: now, settings: settings)
-    return OpenOccurrence(
-      civil: current.civil, ringing: held(ringing, current, at: now), due: due)
+      now: now, settings: settings, released: quietChange(after: due, at: now))
+    return OpenOccurrence(civil: current.civil, ringing: ringing, due: due)
   }
 
   /// Returns the delivery of an occurrence that is due at a time; nil if it has not rung since then.

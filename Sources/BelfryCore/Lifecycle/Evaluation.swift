@@ -34,9 +34,10 @@ public struct Evaluation: Hashable, Sendable {
   public struct Firing: Hashable, Sendable {
     /// The occurrence.
     public let occurrence: CivilDateTime
-    /// The due time: that of the occurrence, the end of its snooze, or that of a strict alarm's follow-up.
+    /// The due time: that of the occurrence, the end of the quiet hours or of its snooze, or that of a strict alarm's
+    /// follow-up.
     public let due: Instant
-    /// True if the occurrence has been due for more than a minute.
+    /// True if the occurrence has been due for more than a minute, or has waited for the end of quiet hours.
     public let late: Bool
     /// The step of this device in the cascade, starting at 1; 0 if it rings at the alarm's time.
     public let step: Int
@@ -78,13 +79,14 @@ extension Timeline {
       if let exhausted = view.recordExhaustion(current, at: now, in: &result.transition) {
         wakes.append(exhausted)
       }
-      view.addCallouts(for: current, at: now, in: &result, wakes: &wakes)
+      view.addCallouts(for: current, at: now, ledger: ledger, in: &result, wakes: &wakes)
       switch view.ringing(current, at: now, settings: settings, ledger: ledger)?.ringing {
       case .toRing(let due):
         result.firings.append(
           Evaluation.Firing(
             current.civil, due: due, now: now, step: view.step(of: current),
-            isStandIn: view.role == .standIn))
+            isStandIn: view.role == .standIn,
+            isDelayed: view.quietEnd(of: current.civil, ledger: ledger) != nil))
         if !alarm.delivery.persistent { wakes.append(now.adding(seconds: settings.ringTimeout)) }
       case .ringing(let until):
         if let until { wakes.append(until) }
@@ -139,17 +141,14 @@ extension Timeline {
 
   /// Adds the cascade steps whose turn has come and whose targets are not devices of the store.
   private func addCallouts(
-    for current: Occurrence, at now: Instant, in result: inout Evaluation, wakes: inout [Instant]
+    for current: Occurrence, at now: Instant, ledger: DeliveryLedger, in result: inout Evaluation,
+    wakes: inout [Instant]
   ) {
-    guard let cascadeRun = cascadeRun(of: current.civil), cascadeRun.ended == nil,
+    guard let cascadeRun = cascadeRun(of: current.civil, ledger: ledger), cascadeRun.ended == nil,
       let plan = alarm.cascadePlan(at: cascadeRun.due)
     else { return }
     for (index, target) in plan.targets.enumerated() where target.isRemote {
       if let turn = cascadeRun.turn(of: index + 1, at: now) {
-        if let end = quietEnd(for: current, due: turn.at, at: now) {
-          wakes.append(end)
-          continue
-        }
         let subject = Callout.Subject.occurrence(
           id(of: current.civil), resumed: resumption(of: current.civil, cascadeRun, at: now))
         result.callouts.append(Callout(subject, target, due: turn.at))
@@ -227,10 +226,11 @@ extension Timeline {
 
 extension Evaluation.Firing {
   fileprivate init(
-    _ occurrence: CivilDateTime, due: Instant, now: Instant, step: Int = 0, isStandIn: Bool = false
+    _ occurrence: CivilDateTime, due: Instant, now: Instant, step: Int = 0, isStandIn: Bool = false,
+    isDelayed: Bool = false
   ) {
     self.init(
-      occurrence: occurrence, due: due, late: now > due.adding(seconds: 60), step: step,
-      isStandIn: isStandIn)
+      occurrence: occurrence, due: due, late: isDelayed || now > due.adding(seconds: 60),
+      step: step, isStandIn: isStandIn)
   }
 }

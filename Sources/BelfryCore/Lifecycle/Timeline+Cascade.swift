@@ -14,10 +14,14 @@
 /// - A user edits the cascade of a due occurrence: the occurrence follows the cascade as it was.
 extension Timeline {
   /// Returns the cascade run of an occurrence; nil if the alarm has no active cascade.
-  public func cascadeRun(of civil: CivilDateTime) -> CascadeRun? {
+  ///
+  /// - Parameter ledger: the deliveries of this device, which does not wait for the end of quiet hours once it has rung.
+  public func cascadeRun(
+    of civil: CivilDateTime, ledger: DeliveryLedger = DeliveryLedger()
+  ) -> CascadeRun? {
     if alarm.cascade == nil { return nil }
     let occurrence = occurrence(civil)
-    let due = reopeningTime(of: occurrence) ?? occurrence.at
+    let due = reopeningTime(of: occurrence) ?? quietEnd(of: civil, ledger: ledger) ?? occurrence.at
     guard let plan = alarm.cascadePlan(at: due) else { return nil }
     let known = record(of: civil)
     var snoozes: [CascadeRun.Snooze] = []
@@ -96,14 +100,16 @@ extension Timeline {
       return Ringing(
         due: due, ledger.entry(.occurrence(id(of: civil), .firing), due: due), alarm: alarm,
         ringsHere: true,
-        now: now, settings: settings, earliestEnd: end)
+        now: now, settings: settings, earliestEnd: end,
+        released: quietChange(after: due, at: now))
     }
     if let step = ownStep(in: cascadeRun), let next = cascadeRun.next(of: step, after: now) {
       return .waiting(until: next.at)
     }
     if alarm.delivery.persistent { return .ringing(until: nil) }
     // This device has no turn, but others may still ring and be answered.
-    let latest = max(end, cascadeRun.due.adding(seconds: settings.grace))
+    let released = quietChange(after: cascadeRun.due, at: now) ?? cascadeRun.due
+    let latest = max(end, released.adding(seconds: settings.grace))
     return now > latest ? .missed : .ringing(until: latest)
   }
 
@@ -136,7 +142,9 @@ extension Timeline {
 
   /// Returns true if this device may ring for an occurrence. Without a cascade run in progress, it always may.
   public func hasTurn(at civil: CivilDateTime, _ now: Instant, _ ledger: DeliveryLedger) -> Bool {
-    guard let cascadeRun = cascadeRun(of: civil), cascadeRun.ended == nil else { return true }
+    guard let cascadeRun = cascadeRun(of: civil, ledger: ledger), cascadeRun.ended == nil else {
+      return true
+    }
     return turn(in: cascadeRun, of: civil, at: now, ledger: ledger) != nil
   }
 

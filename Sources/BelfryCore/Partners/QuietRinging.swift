@@ -1,42 +1,36 @@
 extension Timeline {
-  /// The maximum delay in seconds at which an occurrence counts as on time.
+  /// The maximum delay in seconds at which a request counts as on time.
   static let punctuality: Int64 = 60
 
-  /// Returns the state of an occurrence, snoozed to the end of the quiet hours if a partner's alarm would begin to
-  /// ring in them.
+  /// Returns the end of the quiet hours for which an occurrence of a partner's alarm waits; nil if it does not wait.
   ///
-  /// The quiet hours are checked again at the moment of ringing, because an accepted request may ring much later: on a
-  /// device that was off, after a change of the quiet hours, or in another time zone. A delayed occurrence rings late,
-  /// unless its grace period has passed.
+  /// An occurrence that is due in the quiet hours rings at their end as if it were due then: its cascade and its grace
+  /// period begin there. Only the due time decides, not the time at which a device starts or ticks. So all devices
+  /// agree, and an alarm that began to ring before the quiet hours rings and escalates in them.
   ///
-  /// | reason for ringing in the quiet hours | delayed |
+  /// | reason for ringing in the quiet hours | waits |
   /// |---|---|
   /// | the due time is in the quiet hours | yes |
-  /// | the occurrence is more than a minute late | yes |
-  /// | the due time is before the quiet hours, and the scheduler is a few seconds late | no |
-  /// | the receiver snoozed the occurrence or undid a response | no |
+  /// | the due time is before the quiet hours | no |
+  /// | the receiver snoozed the occurrence or undid a response, before they ended | no |
   /// | the receiver changed the alarm's time | no |
-  /// | the alarm began to ring before the quiet hours | no |
-  func held(_ ringing: Ringing, _ current: Occurrence, at now: Instant) -> Ringing {
-    guard case .toRing(let due) = ringing, let end = quietEnd(for: current, due: due, at: now)
-    else { return ringing }
-    return .snoozed(until: end)
+  /// | this device rang for it before the hours were changed, or before it came into another time zone | no |
+  func quietEnd(of civil: CivilDateTime, ledger: DeliveryLedger = DeliveryLedger()) -> Instant? {
+    guard let quiet = alarm.partner?.quiet, let local, !isScheduledByReceiver else { return nil }
+    let due = zone.instant(of: civil)
+    guard quiet.contains(local.civil(at: due).time) else { return nil }
+    let end = quiet.end(after: due, local: local)
+    if let firing = ledger[.occurrence(id(of: civil), .firing)], firing.due < end { return nil }
+    return isAnswered(civil, before: end) ? nil : end
   }
 
-  /// Returns the end of the quiet hours for which an occurrence or a call must wait; nil if there is no need to wait.
-  ///
-  /// - Parameters:
-  ///   - current: the occurrence.
-  ///   - due: the time at which the device rings or calls.
-  ///   - now: the current time.
-  func quietEnd(for current: Occurrence, due: Instant, at now: Instant) -> Instant? {
-    guard let quiet = alarm.partner?.quiet, let local, !isScheduledByReceiver,
-      !isAnswered(current.civil), quiet.contains(local.civil(at: now).time)
+  /// The time at which an occurrence may have ceased to wait, because the quiet hours were changed; nil if they were
+  /// not. The grace period counts from it.
+  func quietChange(after due: Instant, at now: Instant) -> Instant? {
+    guard alarm.partner != nil, let changed = alarm.mergeState.stamps[.partner]?.time,
+      changed > due, changed <= now
     else { return nil }
-    let isOnTime =
-      now.seconds(since: due) <= Timeline.punctuality
-      && !quiet.contains(local.civil(at: current.at).time)
-    return isOnTime ? nil : quiet.end(after: now, local: local)
+    return changed
   }
 
   /// True if the alarm's time was edited after the quiet hours were recorded.
@@ -47,9 +41,13 @@ extension Timeline {
     }
   }
 
-  private func isAnswered(_ civil: CivilDateTime) -> Bool {
-    guard let record = alarm.progress.occurrences[civil] else { return false }
-    return record.answer == .snoozed || record.revision > 0
+  /// Returns true if the receiver snoozed or reopened an occurrence before a time.
+  private func isAnswered(_ civil: CivilDateTime, before end: Instant) -> Bool {
+    guard let record = alarm.progress.occurrences[civil],
+      record.answer == .snoozed || record.revision > 0
+    else { return false }
+    let first = record.snooze.history.map(\.at).min() ?? record.answered
+    return first.map { $0 < end } ?? true
   }
 }
 
