@@ -9,6 +9,7 @@ import BelfryStore
 /// | log entry | receipt |
 /// |---|---|
 /// | fired, snoozed, stopped, missed, skipped | rung, snoozed, stopped, missed, skipped |
+/// | missed, without a fired entry of the occurrence | missed, did not ring |
 /// | done by the user | acknowledged |
 /// | undone, unskipped | changed: the response was undone, no longer skipped |
 /// | paused, resumed | changed: paused, resumed |
@@ -49,6 +50,23 @@ struct AlarmReport {
     case .created, .enabled, .disabled, .deleted, .reminded, .dismissed, .cleared, .exhausted,
       .called, .rehearsed, .unknown:
       return nil
+    }
+  }
+
+  /// Returns the events of an alarm, with the misses marked of occurrences for which no device is known to have rung.
+  /// A ring without a delivered notification does not count.
+  ///
+  /// - Parameter start: the time from which on all events are known.
+  static func markingSilentMisses(_ events: [AlarmEvent], knownFrom start: Instant) -> [AlarmEvent]
+  {
+    let rung = Set(events.filter { $0.state == .rung && $0.detail == nil }.map(\.due))
+    return events.map { event in
+      guard event.state == .missed, let due = event.due, due >= start, !rung.contains(due) else {
+        return event
+      }
+      var silent = event
+      silent.detail = "did not ring"
+      return silent
     }
   }
 

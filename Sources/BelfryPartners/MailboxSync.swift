@@ -78,6 +78,7 @@ public struct MailboxSync: Sendable {
         try? recordResult(url, failure: describe(error))
       }
     }
+    try reportUnsent(&report)
     return report
   }
 
@@ -255,6 +256,26 @@ public struct MailboxSync: Sendable {
     }
   }
 
+  /// Reports once each request that could not be sent in time.
+  private func reportUnsent(_ report: inout Report) throws {
+    let now = store.context.now
+    func isNews(_ sent: SentRequest) -> Bool { sent.isUnsent(at: now) && !sent.isReportedUnsent }
+    guard partnerStore.partners.contains(where: { $0.sent.contains(where: isNews) }) else { return }
+    report.news += try partnerStore.change { partners in
+      var news: [PartnerNews] = []
+      for partner in partners.indices {
+        for index in partners[partner].sent.indices where isNews(partners[partner].sent[index]) {
+          partners[partner].sent[index].isReportedUnsent = true
+          news.append(
+            PartnerNews(
+              partner: partners[partner].name,
+              event: .unsent(partners[partner].sent[index].request)))
+        }
+      }
+      return news
+    }
+  }
+
   /// Records the time of a success or the reason of a failure for the user.
   private func recordResult(_ url: String, failure: String?) throws {
     let now = store.context.now
@@ -305,9 +326,10 @@ public struct MailboxSync: Sendable {
     var events: [Identifier: [AlarmEvent]] = [:]
     let ledger = store.ledger.read()
     let reader = store.alarmReader()
+    let start = oldest.adding(seconds: -Instant.day)
     // The log is ordered from new to old.
     for entry in store.history.log() {
-      if entry.at < oldest.adding(seconds: -Instant.day) { break }
+      if entry.at < start { break }
       guard wanted.contains(entry.alarm) else { continue }
       if reports[entry.alarm] == nil, let alarm = try reader.alarm(entry.alarm) {
         reports[entry.alarm] = AlarmReport(alarm, zone: store.timeline(alarm).zone)
@@ -319,7 +341,7 @@ public struct MailboxSync: Sendable {
         entry, isUnheard: entry.device == store.device && isUndelivered == true)
       if let event { events[entry.alarm, default: []].append(event) }
     }
-    return events
+    return events.mapValues { AlarmReport.markingSilentMisses($0, knownFrom: start) }
   }
 }
 

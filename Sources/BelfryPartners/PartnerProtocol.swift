@@ -23,6 +23,8 @@ public struct PartnerNews: Hashable, Sendable {
     case resent(PartnerRequest)
     /// One of the user's requests has disappeared from the mailbox, and cannot be sent again.
     case lost(PartnerRequest)
+    /// One of the user's requests could not be sent in time, because the mailbox could not be reached.
+    case unsent(PartnerRequest)
     /// The partner has ended the partnership. The number is that of the partner's alarms, which still ring: the user
     /// decides whether to keep them.
     case unpaired(remaining: Int)

@@ -224,6 +224,8 @@ public struct SentRequest: Hashable, Sendable {
   var resendCount = 0
   /// True if the request has disappeared from the mailbox without a receipt, and is not sent again.
   public internal(set) var isLost = false
+  /// True if it was reported that the request could not be sent in time.
+  var isReportedUnsent = false
   /// True if the user has recalled the request.
   public var isRecalled: Bool
   /// The receipts of the partner's devices, in the order of arrival.
@@ -251,6 +253,11 @@ public struct SentRequest: Hashable, Sendable {
 
   /// True if the alarm is set and has no response yet.
   var isAhead: Bool { state == .scheduled || state == .snoozed }
+
+  /// Returns true if the request was not sent before the time after which the receiver does not set the alarm.
+  public func isUnsent(at now: Instant) -> Bool {
+    state == nil && !isPosted && !isRecalled && !isLost && request.latestUse <= now
+  }
 
   /// True if no further receipt is expected.
   public var isOver: Bool {

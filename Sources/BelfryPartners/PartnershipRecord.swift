@@ -75,7 +75,8 @@ enum PartnershipRecord {
       "request": .object(PartnerMessage.members(of: sent.request)), "created": JSON(sent.created),
       "posted": sent.isPosted ? true : nil,
       "resent": sent.resendCount > 0 ? .integer(Int64(sent.resendCount)) : nil,
-      "lost": sent.isLost ? true : nil, "recalled": sent.isRecalled ? true : nil,
+      "lost": sent.isLost ? true : nil, "unsentReported": sent.isReportedUnsent ? true : nil,
+      "recalled": sent.isRecalled ? true : nil,
       "receipts": .array(sent.receipts.map(PartnerMessage.encode)),
     ])
   }
@@ -175,6 +176,7 @@ enum PartnershipRecord {
       isRecalled: json["recalled"]?.bool ?? false, receipts: receipts(json))
     sent.resendCount = Int(json["resent"]?.integer ?? 0)
     sent.isLost = json["lost"]?.bool ?? false
+    sent.isReportedUnsent = json["unsentReported"]?.bool ?? false
     return sent
   }
 

@@ -58,6 +58,20 @@ import Testing
     #expect(try pair.chris.partner.mail.leftovers.isEmpty)
   }
 
+  @Test("A request that cannot be sent in time is reported once")
+  func unsentRequest() async throws {
+    let pair = try await Pair()
+    let request = try pair.chris.ask()
+    pair.mailbox.beforeExchange.withLock { $0 = { throw CocoaError(.fileReadUnknown) } }
+    func news() async throws -> [PartnerNews.Event] {
+      try await pair.chris.attempt().news.map(\.event)
+    }
+    #expect(try await news().isEmpty)
+    pair.pass(to: "2026-11-24T12:00:00Z")
+    #expect(try await news() == [.unsent(request)])
+    #expect(try await news().isEmpty)
+  }
+
   // MARK: A mailbox that was lost
 
   private func empty(_ mailbox: MemoryMailbox) {

@@ -73,6 +73,37 @@ import Testing
       try pair.chris.partner.sent[0].receipts.map(\.state) == [.scheduled, .rung, .snoozed, .rung])
   }
 
+  @Test("A miss is reported with the fact that no device rang, until one reports its ring")
+  func silentMiss() async throws {
+    let pair = try await Pair()
+    let desk = try pair.secondDevice()
+    try pair.chris.ask()
+    for person in [pair.chris, pair.alex, desk] { try await person.round() }
+    desk.now = Instant(rfc3339: "2026-11-22T16:45:00Z")!
+    try desk.ring()
+    pair.pass(to: "2026-11-23T05:00:00Z")
+    try pair.alex.store.commit(Event(.missed, due), of: pair.alex.alarm)
+    for person in [pair.alex, pair.chris] { try await person.round() }
+    #expect(try pair.chris.partner.sent[0].standing?.detail == "did not ring")
+    for person in [desk, pair.chris] { try await person.round() }
+    let standing = try #require(try pair.chris.partner.sent[0].standing)
+    #expect(standing.state == .missed && standing.detail == nil)
+  }
+
+  @Test("A miss after a ring is reported without a reason")
+  func missAfterRing() async throws {
+    let pair = try await Pair()
+    try pair.chris.ask()
+    for person in [pair.chris, pair.alex] { try await person.round() }
+    pair.pass(to: "2026-11-22T16:45:00Z")
+    try pair.alex.ring()
+    pair.pass(to: "2026-11-22T17:15:00Z")
+    try pair.alex.store.commit(Event(.missed, due), of: pair.alex.alarm)
+    for person in [pair.alex, pair.chris] { try await person.round() }
+    let standing = try #require(try pair.chris.partner.sent[0].standing)
+    #expect(standing.state == .missed && standing.detail == nil)
+  }
+
   // MARK: Private data
 
   @Test("The receiver's cascade targets and devices stay private, and a changed time is reported")

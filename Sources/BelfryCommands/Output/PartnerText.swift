@@ -154,7 +154,7 @@ struct PartnerText {
       receipt.detail.map { "was due at \(at), but \(Printable.text($0))" } ?? "rang at \(at)"
     case .snoozed: "snoozed at \(at)"
     case .stopped: "stopped at \(at)"
-    case .missed: "rang unanswered"
+    case .missed: receipt.detail.map { Printable.text($0) } ?? "rang unanswered"
     case .skipped: "skipped there"
     case .acknowledged: "❤️ Got it, \(at)"
     case .changed: receipt.detail.map { Printable.text($0) } ?? "changed there"
@@ -198,6 +198,10 @@ struct PartnerText {
     case .lost(let request):
       return [
         "\(name): lost, as it is no longer in the mailbox and was not answered: \(summary(request))"
+      ]
+    case .unsent(let request):
+      return [
+        "\(name): not sent in time, as the mailbox could not be reached: \(summary(request))"
       ]
     case .unpaired(let remaining):
       return ["\(name) is no longer a partner."]
@@ -251,7 +255,7 @@ struct PartnerText {
       let lines = lines(news)
       return (lines[0], lines.dropFirst().joined(separator: "\n"))
     case .refused(_, .muted): return nil
-    case .refused, .recalled, .lost:
+    case .refused, .recalled, .lost, .unsent:
       let lines = lines(news)
       return (lines[0], lines.dropFirst().joined(separator: "\n"))
     case .scheduled(let request):
@@ -266,6 +270,13 @@ struct PartnerText {
   /// Returns the sentence about a pairing that has expired.
   static func expiry(of name: String) -> String {
     "The pairing with \(name) has expired, so requests are refused."
+  }
+
+  /// Returns the sentence about requests that could not be sent in time.
+  static func unsent(_ count: Int, to name: String) -> String {
+    count == 1
+      ? "A request to \(name) was not sent in time, so the alarm was not set there."
+      : "\(count) requests to \(name) were not sent in time, so the alarms were not set there."
   }
 
   /// The advice about a pairing that has expired.

@@ -72,16 +72,26 @@ final class CommandWarnings: Sendable {
     }
   }
 
-  /// Warns about pairings with partners that have expired.
+  /// Warns about pairings with partners that have expired, and about requests that could not be sent in time.
   func warn(aboutPartnersOf store: Store) {
     let partnerStore = PartnerStore(store)
     if partnerStore.isEmpty { return }
-    for partner in partnerStore.partners
-    where partner.phase == .active && !partner.isValid(at: store.context.now) {
-      warn(
-        PartnerText.expiry(of: Printable.text(partner.name)), remedy: PartnerText.expiryRemedy)
+    let now = store.context.now
+    for partner in partnerStore.partners where partner.phase == .active {
+      let name = Printable.text(partner.name)
+      if !partner.isValid(at: now) {
+        warn(PartnerText.expiry(of: name), remedy: PartnerText.expiryRemedy)
+      }
+      let unsent = partner.sent.count {
+        $0.isUnsent(at: now)
+          && now.seconds(since: $0.request.latestUse) < CommandWarnings.maxUnsentAge
+      }
+      if unsent > 0 { warn(PartnerText.unsent(unsent, to: name), remedy: "belfry partner log") }
     }
   }
+
+  /// The time in seconds for which a request that could not be sent in time causes a warning.
+  private static let maxUnsentAge: Int64 = 86_400
 
   /// The maximum number of problems to print. `belfry doctor` prints all.
   private static let maxProblems = 20

@@ -65,8 +65,13 @@ extension PartnerReceipt {
     let candidates = counting.filter { rank($0) == highest }
     // Of equal outcomes the first counts: the device that reported the second one had not seen it.
     let isSettled = candidates.allSatisfy { $0.state.isSettled }
-    return isSettled
-      ? candidates.min { $0.at < $1.at } : candidates.max { $0.at < $1.at }
+    let outcome =
+      isSettled ? candidates.min { $0.at < $1.at } : candidates.max { $0.at < $1.at }
+    // The device that reported the miss did not know that another one rang.
+    let hasRung = group.contains {
+      $0.state == .rung && $0.due == outcome?.due && $0.detail == nil
+    }
+    return outcome?.state == .missed && hasRung ? outcome?.withoutDetail : outcome
   }
 
   /// The minimum time between a snooze and ringing again, in seconds. An earlier ring is of a device that had not seen
