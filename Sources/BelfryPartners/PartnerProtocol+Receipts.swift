@@ -3,13 +3,16 @@ import Git
 
 /// Receipts for requests, in both directions.
 extension PartnerProtocol {
-  /// Processes receipts. Returns false if they belong to requests of another device of this user.
+  /// Processes receipts. Returns false if some belong to requests of another device of this user, which has to read
+  /// them, too.
   mutating func process(_ receipts: [PartnerReceipt]) -> Bool {
-    var isOurs = false
+    var areOurs = true
     for given in receipts {
       guard let index = partner.sent.firstIndex(where: { $0.request.id == given.request })
-      else { continue }
-      isOurs = true
+      else {
+        areOurs = false
+        continue
+      }
       // Of a muted partner, states count, but replies and details are dropped.
       if partner.limits.isMuted, given.state == .reply { continue }
       let receipt = partner.limits.isMuted ? given.withoutDetail : given
@@ -22,7 +25,7 @@ extension PartnerProtocol {
       guard receipt.state == .reply || partner.sent[index].standing == receipt else { continue }
       addNews(.receipt(receipt, partner.sent[index].request))
     }
-    return isOurs
+    return areOurs
   }
 
   /// Adds receipts for the events of alarms since the last report.

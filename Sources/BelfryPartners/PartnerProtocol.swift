@@ -83,6 +83,8 @@ struct PartnerProtocol {
   ///
   /// If a request reappears after that, its time decides, and the alarm that it once created is unchanged.
   static let nameLifetime: Int64 = 400 * 86_400
+  /// The time for which receipts stay in the mailbox for another device of this user, in seconds.
+  private static let receiptLifetime: Int64 = 30 * 86_400
   /// The maximum number of names that are kept.
   private static let maxNameCount = 20_000
   /// The maximum number of received requests, and of receipts for one request, that are kept.
@@ -148,7 +150,17 @@ struct PartnerProtocol {
         object: object, at: now, isDone: true, isReceipt: known.isReceipt)
     }
     for (name, mail) in partner.mail.seen where name.hasPrefix("\(address)/") {
-      guard listed[String(name.dropFirst(address.count + 1))] == nil else { continue }
+      let place = String(name.dropFirst(address.count + 1))
+      guard listed[place] == nil else {
+        if mail.isReceipt, now.seconds(since: mail.at) > PartnerProtocol.receiptLifetime {
+          partner.mail.seen[name]?.isDone = true
+        }
+        continue
+      }
+      if !mail.isGone, !mail.isDone, !mail.isReceipt {
+        // The mailbox was lost, perhaps with receipts that the partner had not read.
+        receipts += partner.received.first { $0.request.id.text == place }?.receipts ?? []
+      }
       partner.mail.seen[name]?.isGone = true
       if mail.isRefused || now.seconds(since: mail.at) > PartnerProtocol.nameLifetime {
         partner.mail.seen[name] = nil

@@ -109,6 +109,20 @@ import Testing
     #expect(try await !isResent(pair.chris.round()))
   }
 
+  @Test("Receipts that were lost with the mailbox are sent again")
+  func lostReceipts() async throws {
+    let pair = try await Pair()
+    try pair.chris.ask()
+    for person in [pair.chris, pair.alex, pair.chris] { try await person.round() }
+    pair.pass(to: "2026-11-22T16:45:30Z")
+    try pair.alex.ring()
+    try await pair.alex.round()
+    empty(pair.mailbox)
+    for person in [pair.alex, pair.chris] { try await person.round() }
+    #expect(try pair.chris.partner.sent[0].state == .rung)
+    #expect(try pair.chris.partner.sent[0].receipts.count == 2)
+  }
+
   @Test("A request that is lost again and again, or after its time, is reported as lost")
   func finallyLost() async throws {
     let pair = try await Pair()

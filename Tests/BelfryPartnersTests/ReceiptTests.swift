@@ -104,6 +104,27 @@ import Testing
     #expect(standing.state == .missed && standing.detail == nil)
   }
 
+  @Test("Receipts for requests of two devices of the sender reach both")
+  func twoSendingDevices() async throws {
+    let pair = try await Pair()
+    let other = try Person(pair.mailbox)
+    let keys = try #require(PartnerStore.imported(PartnerStore.exported([try pair.chris.partner])))
+    try other.book.change { $0 = keys }
+    try pair.chris.ask("One")
+    try other.ask("Two")
+    for person in [pair.chris, other] { try await person.round() }
+    // One message has the receipts for both requests.
+    for person in [pair.alex, other, pair.alex, pair.chris] { try await person.round() }
+    #expect(try other.partner.sent.map(\.state) == [.scheduled])
+    #expect(try pair.chris.partner.sent.map(\.state) == [.scheduled])
+    let address = try pair.chris.partner.channel!.addresses.inbox
+    func waiting() -> Bool { pair.mailbox.all.keys.contains { $0.hasPrefix("\(address)/") } }
+    #expect(waiting())
+    pair.pass(to: "2026-12-24T12:00:00Z")
+    try await pair.chris.round()
+    #expect(!waiting())
+  }
+
   // MARK: Private data
 
   @Test("The receiver's cascade targets and devices stay private, and a changed time is reported")
