@@ -708,6 +708,7 @@ private struct Story: CustomTestStringConvertible, Sendable {
     let later = now.adding(seconds: 600)
     #expect(only.move(at: now, leases: claims, tried: 0, retryAt: later) == .wait(until: later))
     #expect(only.move(at: now, leases: nil, tried: 0, retryAt: later) == .wait(until: later))
+    #expect(only.move(at: due, leases: nil, tried: 0, retryAt: later.adding(seconds: 1)) == .call)
     #expect(
       (1...8).map(CallElection.backoff) == [15, 30, 60, 120, 240, 480, 600, 600])
   }

@@ -111,6 +111,10 @@ public struct CallElection: Hashable, Sendable {
   ) -> Move {
     if tried >= CallElection.maxAttempts { return .over }
     func wait(_ moment: Instant, _ move: Move) -> Move {
+      // A clock that was set back delays no attempt.
+      let retryAt = retryAt.flatMap {
+        $0.seconds(since: now) <= CallElection.maxBackoff ? $0 : nil
+      }
       let moment = max(moment, retryAt ?? moment)
       return moment > now ? .wait(until: moment) : move
     }
