@@ -44,10 +44,18 @@ private let request = Identifier("requestaaaaaaaaaaaaaaaaaaa")!
     #expect(firing.due == end && firing.late)
   }
 
-  @Test("An alarm that was due before the quiet hours rings in them, also on a device that was off")
+  @Test("An alarm that rang before the quiet hours rings in them, but a device that was off waits")
   func dueBeforeQuietHours() throws {
     let alarm = try alarm("22:55", quiet: hours)
-    #expect(rings(alarm, "2026-11-22T23:10:00Z"))
+    #expect(rings(alarm, "2026-11-22T22:59:00Z"))
+    #expect(!rings(alarm, "2026-11-22T23:10:00Z") && !rings(alarm, "2026-11-23T05:59:00Z"))
+    #expect(rings(alarm, "2026-11-23T06:00:00Z"))
+    // The grace period counts from their end.
+    let short = Settings(tier: .premium, grace: 3600)
+    let wake = instant("2026-11-23T06:30:00Z")
+    let late = Timeline(alarm, zone: .utc, at: wake, local: .utc)
+      .evaluate(at: wake, settings: short, ledger: DeliveryLedger())
+    #expect(late.firings.count == 1)
     // After a restart, the earlier delivery is due again.
     let (due, now) = (instant("2026-11-22T22:55:00Z"), instant("2026-11-22T23:10:00Z"))
     var ledger = DeliveryLedger()

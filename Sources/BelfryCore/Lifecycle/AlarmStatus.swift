@@ -293,7 +293,9 @@ extension Timeline {
   ) -> OpenOccurrence? {
     let known = record(of: current.civil)
     guard known == nil || known?.state == .snoozed else { return nil }
-    let quietEnd = quietEnd(of: current.civil, ledger: ledger)
+    let quietEnd =
+      quietEnd(of: current.civil, ledger: ledger)
+      ?? lateQuietEnd(of: current, at: now, settings: settings, ledger: ledger)
     if let quietEnd, now < quietEnd {
       return OpenOccurrence(civil: current.civil, ringing: .snoozed(until: quietEnd), due: nil)
     }

@@ -1,17 +1,16 @@
 extension Timeline {
-  /// The maximum delay in seconds at which a request counts as on time.
+  /// The maximum delay in seconds at which a request, or the ring of a device, counts as on time.
   static let punctuality: Int64 = 60
 
   /// Returns the end of the quiet hours for which an occurrence of a partner's alarm waits; nil if it does not wait.
   ///
   /// An occurrence that is due in the quiet hours rings at their end as if it were due then: its cascade and its grace
-  /// period begin there. Only the due time decides, not the time at which a device starts or ticks. So all devices
-  /// agree, and an alarm that began to ring before the quiet hours rings and escalates in them.
+  /// period begin there. An alarm that began to ring before the quiet hours rings and escalates in them.
   ///
   /// | reason for ringing in the quiet hours | waits |
   /// |---|---|
   /// | the due time is in the quiet hours | yes |
-  /// | the due time is before the quiet hours | no |
+  /// | the due time is before the quiet hours | no, but see `lateQuietEnd` |
   /// | the receiver snoozed the occurrence or undid a response, before they ended | no |
   /// | the receiver changed the alarm's time | no |
   /// | this device rang for it before the hours were changed, or before it came into another time zone | no |
@@ -22,6 +21,26 @@ extension Timeline {
     let end = quiet.end(after: due, local: local)
     if let firing = ledger[.occurrence(id(of: civil), .firing)], firing.due < end { return nil }
     return isAnswered(civil, before: end) ? nil : end
+  }
+
+  /// Returns the end of the quiet hours for which this device waits, although the occurrence was due before them: the device
+  /// was off, has not rung for it, and would begin to ring in them. Nil if it does not wait.
+  ///
+  /// The steps of a cascade do not wait, because the first device may have rung.
+  func lateQuietEnd(
+    of current: Occurrence, at now: Instant, settings: Settings, ledger: DeliveryLedger
+  ) -> Instant? {
+    guard let quiet = alarm.partner?.quiet, let local, !isScheduledByReceiver, ringsHere,
+      alarm.cascade?.plan.isActive != true,
+      now.seconds(since: current.at) > Timeline.punctuality
+    else { return nil }
+    let begin = quiet.begin(after: current.at, local: local)
+    guard begin <= now, begin <= current.at.adding(seconds: settings.grace) else { return nil }
+    let end = quiet.end(after: begin, local: local)
+    if let firing = ledger[.occurrence(id(of: current.civil), .firing)], firing.due < end {
+      return nil
+    }
+    return isAnswered(current.civil, before: end) ? nil : end
   }
 
   /// The time at which an occurrence may have ceased to wait, because the quiet hours were changed; nil if they were
@@ -52,6 +71,13 @@ extension Timeline {
 }
 
 extension QuietHours {
+  /// Returns the next beginning of the quiet hours after a moment.
+  func begin(after moment: Instant, local: TimeZoneRules) -> Instant {
+    let now = local.civil(at: moment)
+    let date = now.time < from ? now.date : now.date.adding(days: 1)
+    return local.instant(of: CivilDateTime(date, from))
+  }
+
   /// Returns the end of the quiet hours that contain a moment.
   func end(after moment: Instant, local: TimeZoneRules) -> Instant {
     let now = local.civil(at: moment)
