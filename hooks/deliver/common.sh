@@ -147,8 +147,8 @@ find_terminal() {
     return 1
 }
 
-# Shows the alarm in a new terminal window, and waits for up to half a minute, because the user answers there. Belfry
-# ends this hook after the answer.
+# Runs belfry with the arguments and the alarm in a new terminal window, and waits for up to half a minute, because the
+# user answers there. Belfry ends this hook after the answer.
 #
 # The window has a session of its own, so that the end of this hook does not close it. Some emulators hand the command to
 # a running server, which has another environment, and exit.
@@ -156,7 +156,7 @@ open_window() {
     (
         IFS=' '
         # shellcheck disable=SC2086 # words separated by spaces
-        exec setsid $terminal "$BELFRY_COMMAND" ring ${BELFRY_STORE:+"--store=$BELFRY_STORE"} \
+        exec setsid $terminal "$BELFRY_COMMAND" "$@" ${BELFRY_STORE:+"--store=$BELFRY_STORE"} \
             ${BELFRY_ALARM:+"$BELFRY_ALARM"}
     ) </dev/null >/dev/null 2>&1 &
     for _ in 1 2 3 4 5 6 7 8 9 10; do
@@ -213,6 +213,8 @@ offer() {
         set -- "$@" --action="$word=$label"
         [ "$word" != "$click" ] || set -- "$@" --action="default=$label"
     done
+    # A reply to a partner needs a terminal. It is no answer, so the notification returns.
+    [ -z "${BELFRY_PARTNER:-}" ] || ! find_terminal || set -- "$@" --action='reply=Reply'
     # Standard error is dropped, because shells report killed commands there.
     {
         keep "$@" --urgency=critical --app-name=Belfry --icon=appointment-soon \
@@ -279,8 +281,13 @@ attend() {
         case $? in
         0)
             [ "$button" != default ] || button=$click
-            if [ "$button" = open ]; then
-                open_window
+            case $button in
+            open) set -- ring ;;
+            reply) set -- partner reply ;;
+            *) set -- ;;
+            esac
+            if [ $# -gt 0 ]; then
+                open_window "$@"
                 return 2
             fi
             printf '%s\n' "$button" && return 0
