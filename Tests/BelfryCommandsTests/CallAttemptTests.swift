@@ -169,7 +169,7 @@ import Testing
   func ownHook() async throws {
     let sandbox = try Sandbox()
     func write(_ folder: String, _ script: String) throws -> String {
-      try sandbox.write("#!/bin/sh\n\(script)\n", to: "\(sandbox.root)/\(folder)/call", mode: 0o755)
+      _ = try sandbox.script("\(folder)/call", script + "\n")
       return "\(sandbox.root)/\(folder)"
     }
     let own = try write("own", "echo 'no credit' >&2; exit 1")

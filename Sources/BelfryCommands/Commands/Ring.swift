@@ -16,8 +16,7 @@ struct Ring: AsyncParsableCommand {
 
       With --wait the screen is a bedside clock until an alarm rings, and again after the answer.
 
-      On an alarm that comes up by itself, keys count once none was pressed for two seconds, so that it is not answered by
-      what you type at that moment.
+      On an alarm that comes up by itself, keys count once none was pressed for two seconds.
       """)
 
   @Argument(

@@ -76,8 +76,8 @@ public struct OutputUnmuting: Sendable {
         level.volume.map { "\($0)" } ?? "-", level.name,
       ].joined(separator: "\t") + "\n"
     }
-    _ = try? DurableFile.write(
-      Array(lines.joined().utf8), to: path, temporary: path + ".new", makingFolder: true)
+    try? DurableFile.makeFolder(DurableFile.parent(of: path))
+    _ = try? DurableFile.write(Array(lines.joined().utf8), to: path, temporary: path + ".new")
   }
 
   private static func read(_ path: String) -> [SoundOutput.Level] {
