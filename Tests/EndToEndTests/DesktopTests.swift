@@ -107,6 +107,35 @@ import Testing
     #expect(try await actions(sandbox).contains("done"))
   }
 
+  @Test("Reply on a partner's notification asks for it in a terminal, and the alarm rings on")
+  func reply() async throws {
+    let sandbox = try Sandbox()
+    let hook =
+      URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().path() + "hooks/deliver/notify"
+    let terminal = try sandbox.script(
+      "terminal", "printf '%s\\n' \"$@\" > '\(sandbox.root)/window'; exec sleep 600\n")
+    let out = try await sandbox.onDesktop(
+      """
+      export TERMINAL='\(terminal)' BELFRY_COMMAND=/bin/belfry BELFRY_STORE=/store BELFRY_ALARM=abcd
+      export BELFRY_KIND=firing BELFRY_PARTNER=Chris BELFRY_HEADLINE='From Chris'
+      export BELFRY_ACTIONS='stop done snooze'
+      '\(hook)' < /dev/null > '\(sandbox.root)/answers' &
+      hook=$!
+      until_shown 1
+      press Reply
+      for attempt in $(seq 600); do [ -s '\(sandbox.root)/window' ] && break || sleep 0.1; done
+      kill $hook
+      pkill -f '\(terminal)'
+      """, now: "2026-11-23T09:00:00Z")
+    #expect(!out.out.contains("never"), "\(out.out)")
+    #expect(
+      try sandbox.read(sandbox.root + "/window")
+        == "-e\n/bin/belfry\npartner\nreply\n--store=/store\nabcd\n")
+    // It is no answer.
+    #expect(try sandbox.read(sandbox.root + "/answers") == "delivered\n")
+  }
+
   @Test("Without a terminal emulator, a click answers nothing, and the notification reappears")
   func clickWithoutTerminal() async throws {
     let sandbox = try await sandbox()
