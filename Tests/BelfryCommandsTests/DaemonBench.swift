@@ -124,7 +124,9 @@ final class DaemonBench: @unchecked Sendable {
       machine: (try? String(contentsOfFile: "/etc/machine-id", encoding: .utf8))?.filter(
         \.isHexDigit) ?? "",
       user: geteuid(),
-      makeIdentifier: TestIdentifier.make, random: { $0.lowerBound }, lockTimeout: 0)
+      makeIdentifier: TestIdentifier.make, random: { $0.lowerBound },
+      // A process that another test starts at this moment has the lock until it runs its program.
+      lockTimeout: 2_000)
   }
 
   // MARK: The daemon
