@@ -50,6 +50,11 @@ private let request = Identifier("requestaaaaaaaaaaaaaaaaaaa")!
     #expect(rings(alarm, "2026-11-22T22:59:00Z"))
     #expect(!rings(alarm, "2026-11-22T23:10:00Z") && !rings(alarm, "2026-11-23T05:59:00Z"))
     #expect(rings(alarm, "2026-11-23T06:00:00Z"))
+    // A cache must not keep a state that depends on the deliveries of this device.
+    let held = instant("2026-11-22T23:10:00Z")
+    let waits = Timeline(alarm, zone: .utc, at: held, local: .utc)
+      .status(at: held, settings: settings, ledger: DeliveryLedger())
+    #expect(waits.state == .snoozed && waits.validUntil == held)
     // The grace period counts from their end.
     let short = Settings(tier: .premium, grace: 3600)
     let wake = instant("2026-11-23T06:30:00Z")

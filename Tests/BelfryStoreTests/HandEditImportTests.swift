@@ -131,6 +131,28 @@ import Testing
     #expect(try fixture.alarm("Coffee").note == "Green")
   }
 
+  @Test(
+    "An edit of an outdated file counts although git has committed it before a commit of another alarm"
+  )
+  func outdatedEdit() async throws {
+    let fixture = try await StoreFixture("Tea", "Milk")
+    let (tea, milk) = (try fixture.alarm("Tea"), try fixture.alarm("Milk"))
+    let old = try fixture.sandbox.read(fixture.file(tea))
+    try fixture.writer().commit(
+      [AlarmRecord.path(tea.id): fixture.renamed(tea, "Coffee")],
+      message: CommitMessage("Rename", device: fixture.store.device))
+    let edited = old.replacing("\"Tea\"", with: "\"Cocoa\"")
+    try fixture.store.update(milk.id) { alarm in
+      try fixture.sandbox.write(edited, to: fixture.file(tea))
+      try fixture.commitElsewhere([AlarmRecord.path(tea.id): Array(edited.utf8)])
+      let message = CommitMessage("Change the note", device: fixture.store.device)
+      let noted = fixture.noted(alarm, "Fresh")
+      return (Store.Change(alarms: [noted], entries: [], message: message), ())
+    }
+    try fixture.store.write(reconciling: .records) { _ in }
+    #expect(try fixture.alarm("Cocoa").id == tea.id)
+  }
+
   @Test("An edit is stamped although the index has an earlier version than the branch")
   func outdatedIndex() async throws {
     let fixture = try await StoreFixture("Tea")

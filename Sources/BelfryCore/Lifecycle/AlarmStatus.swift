@@ -280,7 +280,9 @@ extension Timeline {
     case .snoozed(let until):
       status.snooze = AlarmStatus.Snooze(
         occurrence: open.civil, until: until, count: record(of: open.civil)?.snooze.count ?? 0)
-      status.validUntil = min(status.validUntil, until)
+      // The end of quiet hours depends on the ledger, too: see `quietEnd`.
+      let isByUser = record(of: open.civil)?.state == .snoozed
+      status.validUntil = isByUser ? min(status.validUntil, until) : now
     case .missed:
       status.missed.append(open.civil)
       status.validUntil = now

@@ -5,7 +5,8 @@ import Git
 ///
 /// An editor can hold an older version while Belfry writes a newer one. A value in the saved file that differs from the
 /// newest version is then either the user's edit, or only as old as the file. The version with the file's stamps
-/// decides. Only commits of Belfry and merges have such versions.
+/// decides. Only commits of Belfry and merges have such versions, apart from those that another program has committed
+/// before them.
 struct EditOrigin {
   private let repository: Repository
   private let start: ObjectID?
@@ -121,6 +122,7 @@ struct EditOrigin {
           let bytes = try? repository.blob(next, limit: AlarmRecord.largest)
         {
           switch relation(bytes) {
+          case .same where try repository.isFromOther(next, at: path, in: commit): break
           case .same(let version): (found, isComplete) = (version, true)
           case .origin(let version): found = found ?? version
           case .earlier: isComplete = true
@@ -132,5 +134,21 @@ struct EditOrigin {
       return !isComplete && count < EditOrigin.maxDepth
     }
     return found
+  }
+}
+
+extension Repository {
+  /// Returns true if a commit has a file from its parent, which another program has made.
+  fileprivate func isFromOther(_ blob: ObjectID, at path: String, in commit: Commit) throws -> Bool
+  {
+    guard commit.parents.count == 1, var parent = commit.parents.first else { return false }
+    // Several commits of Belfry can follow that of the other program.
+    while true {
+      let earlier = try self.commit(parent)
+      guard try self.blob(at: path, in: earlier.tree) == blob else { return false }
+      if CommitMessage.device(of: earlier.message) == nil { return earlier.parents.count == 1 }
+      guard earlier.parents.count == 1, let next = earlier.parents.first else { return false }
+      parent = next
+    }
   }
 }

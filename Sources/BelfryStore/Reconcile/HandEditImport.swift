@@ -111,14 +111,27 @@ private struct AlarmEdits {
     self.indexFile = indexFile
     self.committed = committed
     settings = try writer.store.settings().settings
-    acknowledged = try writer.acknowledgedCommits().reduce(into: [:]) { result, commit in
-      // A commit that cannot be read has no versions.
-      guard let tree = try? writer.repository.commit(commit).tree,
-        let alarms = try? Store.alarms(writer.repository, in: tree)
-      else { return }
-      for (id, blob) in alarms { result[id, default: []].insert(blob) }
-    }
+    acknowledged = try AlarmEdits.acknowledgedVersions(writer)
     origin = EditOrigin(writer.repository, from: try writer.seen ?? writer.head())
+  }
+
+  /// Returns the versions of alarms in the commit at which Belfry left the branch, and those that this device has
+  /// committed since then. Its commits have what another program has committed before them, too.
+  private static func acknowledgedVersions(
+    _ writer: StoreWriter
+  ) throws -> [Identifier: Set<ObjectID>] {
+    // A commit that cannot be read has no versions.
+    func versions(_ commit: ObjectID?) -> [Identifier: ObjectID] {
+      let tree = commit.flatMap { try? writer.repository.commit($0).tree }
+      return tree.flatMap { try? Store.alarms(writer.repository, in: $0) } ?? [:]
+    }
+    return try writer.acknowledgedCommits().reduce(into: [:]) { result, commit in
+      let parent = commit == writer.seen ? nil : try? writer.repository.commit(commit).parents.first
+      let before = versions(parent ?? nil)
+      for (id, blob) in versions(commit) where before[id] != blob {
+        result[id, default: []].insert(blob)
+      }
+    }
   }
 
   /// Adds an alarm.
