@@ -10,7 +10,7 @@ import Testing
   private func output(_ sandbox: Sandbox, server: String? = nil) -> SoundOutput {
     SoundOutput(
       folders: [sandbox.root + "/bin"], runtimeFolder: sandbox.root + "/run", server: server,
-      devices: sandbox.root + "/devices")
+      devices: sandbox.root + "/devices", timeout: 120)
   }
 
   @Test(

@@ -58,7 +58,7 @@ public struct SoundOutput: Sendable {
   private let isAbsent: Bool
 
   /// The timeout of a command, in seconds.
-  private static let timeout = 3
+  private let timeout: Int
 
   /// Finds the client of the sound server that runs, or of ALSA.
   ///
@@ -67,9 +67,12 @@ public struct SoundOutput: Sendable {
   ///   - runtimeFolder: the folder with the sockets of the user's servers; nil if there is none.
   ///   - server: the value of `PULSE_SERVER`; nil if it is not set.
   ///   - devices: the folder with the devices of sound cards.
+  ///   - timeout: the timeout of a command, in seconds.
   public init(
-    folders: [String], runtimeFolder: String?, server: String?, devices: String = "/dev/snd"
+    folders: [String], runtimeFolder: String?, server: String?, devices: String = "/dev/snd",
+    timeout: Int = 3
   ) {
+    self.timeout = timeout
     func find(_ tool: Tool) -> String? {
       folders.lazy.map { "\($0)/\(tool.rawValue)" }.first { access($0, X_OK) == 0 }
     }
@@ -259,7 +262,7 @@ public struct SoundOutput: Sendable {
     guard let client else { throw Failure(.unknown) }
     let outcome = await TimedProcess.run(
       .path(FilePath(client.path)), arguments, variables: client.variables,
-      seconds: SoundOutput.timeout)
+      seconds: timeout)
     switch outcome {
     case .ended(0, let output, _): return String(decoding: output, as: UTF8.self)
     // Such as `Connection failure: Connection refused`, and `Could not connect to PipeWire`
