@@ -333,15 +333,20 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: fixture.file(tea)))
   }
 
-  @Test("A new file is imported as a created alarm")
-  func newFile() async throws {
-    let fixture = try await StoreFixture("Tea")
+  /// Writes the file of a new alarm, Milk.
+  private func addMilkByHand(_ fixture: StoreFixture) throws {
     let id = fixture.store.context.makeIdentifier()
     try fixture.sandbox.write(
       """
       {"format": 1, "id": "\(id)", "title": "Milk", "schedule":
        {"kind": "daily", "start": "2026-11-20", "times": ["08:00"]}}
       """, to: "\(fixture.store.path)/\(AlarmRecord.path(id))")
+  }
+
+  @Test("A new file is imported as a created alarm")
+  func newFile() async throws {
+    let fixture = try await StoreFixture("Tea")
+    try addMilkByHand(fixture)
     let head = try fixture.head()
     try HandEditImport(.unsettled).run(fixture.writer())
     #expect(try await fixture.subjects(since: head) == ["Edited by hand: Milk"])
@@ -352,12 +357,7 @@ import Testing
   @Test("A new file that a reader has listed is imported")
   func newFileAfterListing() async throws {
     let fixture = try await StoreFixture("Tea")
-    let id = fixture.store.context.makeIdentifier()
-    try fixture.sandbox.write(
-      """
-      {"format": 1, "id": "\(id)", "title": "Milk", "schedule":
-       {"kind": "daily", "start": "2026-11-20", "times": ["08:00"]}}
-      """, to: "\(fixture.store.path)/\(AlarmRecord.path(id))")
+    try addMilkByHand(fixture)
     // A later change of the folder would have another time, so that its signature proves that it is unchanged.
     usleep(150_000)
     for _ in 0..<3 {

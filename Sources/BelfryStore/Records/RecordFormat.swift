@@ -27,11 +27,7 @@ public enum RecordFormat {
     guard let format = json.integer else { throw RecordError("'format' is not a whole number") }
     guard format >= 1 else { throw RecordError("'format' is \(format), which is not valid") }
     let latest = 1 + Int64(steps.count)
-    guard format <= latest else {
-      throw RecordError(
-        "its format is \(format), but this version of Belfry reads up to \(latest)",
-        kind: .newerFormat(format))
-    }
+    guard format <= latest else { throw .newer(format, than: latest) }
     for step in steps.dropFirst(Int(format - 1)) { step(&members) }
     members["format"] = .integer(latest)
   }

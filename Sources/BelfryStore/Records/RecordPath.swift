@@ -128,9 +128,7 @@ extension RecordPath {
       throw RecordError("it is not the path of a record")
     case .attributes:
       if let format = Store.formatOfAttributes(bytes), format > RecordFormat.current {
-        throw RecordError(
-          "its format is \(format), but this version of Belfry reads up to \(RecordFormat.current)",
-          kind: .newerFormat(format))
+        throw .newer(format, than: RecordFormat.current)
       }
       guard bytes == Store.attributes || bytes == Store.earlierAttributes else {
         throw RecordError("it differs from Belfry's own")

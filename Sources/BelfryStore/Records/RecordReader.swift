@@ -22,6 +22,13 @@ public struct RecordError: Error, Hashable, Sendable {
     self.line = line
     self.reason = reason
   }
+
+  /// Returns the error of a format that only a newer version of Belfry can read.
+  static func newer(_ format: Int64, than latest: Int64) -> RecordError {
+    RecordError(
+      "its format is \(format), but this version of Belfry reads up to \(latest)",
+      kind: .newerFormat(format))
+  }
 }
 
 /// A reader that takes an object's members one by one. Members that are left over are preserved as unknown.

@@ -34,8 +34,9 @@ struct TreeJoin {
   private static let maxRefusals = 1_000
   private var entries = 0
   private var refused = 0
-  /// The folder without known records that is being merged; nil if there is none. Its files are reported together.
-  private var unknownFolder: (prefix: String, name: String)?
+  /// The outermost folder without known records that is being merged; nil if there is none. Its files are reported
+  /// together, once.
+  private var unknownFolder: (prefix: String, name: String, isReported: Bool)?
 
   /// The common ancestor of the two commits; nil if there is none, or if trees were merged.
   private(set) var ancestor: ObjectID?
@@ -104,9 +105,9 @@ struct TreeJoin {
           entry?.mode == .folder ? entry?.id : nil
         }
         try join(&files, prefix: prefix)
-        let outer = unknownFolder
-        if !isKnown, outer == nil { unknownFolder = (prefix, difference.name) }
-        defer { unknownFolder = outer }
+        let isOutermost = !isKnown && unknownFolder == nil
+        if isOutermost { unknownFolder = (prefix, difference.name, false) }
+        defer { if isOutermost { unknownFolder = nil } }
         try walk(folder(a), folder(b), folder(ancestors[difference.name]), prefix: path + "/")
         // The other side has a file in place of the folder.
         if let b, b.mode != .folder { refuse(prefix, difference.name, "it is not a folder") }
@@ -222,11 +223,10 @@ struct TreeJoin {
     _ prefix: String, _ name: String, _ reason: String, isKept: Bool = false
   ) {
     var (prefix, name, reason) = (prefix, name, reason)
-    if let unknownFolder, !isKept {
-      (prefix, name) = unknownFolder
-      reason = "it is not a folder of records"
-      let folder = String(prefix.dropLast())
-      if refusals.contains(where: { $0.folder == folder && $0.name == name }) { return }
+    if let folder = unknownFolder, !isKept {
+      if folder.isReported { return }
+      unknownFolder?.isReported = true
+      (prefix, name, reason) = (folder.prefix, folder.name, "it is not a folder of records")
     }
     refused += 1
     guard refusals.count < TreeJoin.maxRefusals else { return }
