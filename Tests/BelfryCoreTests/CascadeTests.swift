@@ -405,7 +405,8 @@ private struct Story: CustomTestStringConvertible, Sendable {
       .answer(.stop, at: at("09:01:00"), settings: free, ledger: ledger).alarm
     #expect(alarm.progress.occurrences[occurrence]?.state == .done)
     #expect(
-      timeline(alarm, watch).cascadeRun(of: occurrence)?.standing(at: at("09:05:00")) == .resolved)
+      timeline(alarm, watch).cascadeRun(of: occurrence, ledger: DeliveryLedger())?.standing(
+        at: at("09:05:00")) == .resolved)
   }
 
   @Test func aSnoozeSilencesAllDevicesAndTheSameDeviceRingsAgain() throws {

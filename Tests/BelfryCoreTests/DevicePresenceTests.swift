@@ -166,13 +166,15 @@ import Testing
       Cascade.Plan(isOn: true, primary: other, targets: [.device(old), .device(laptop)]))
     let occurrence = civil("2026-11-23T09:00")
     let view = timeline(alarm, new, alive: [other])
-    let cascadeRun = try #require(view.cascadeRun(of: occurrence))
+    let cascadeRun = try #require(view.cascadeRun(of: occurrence, ledger: DeliveryLedger()))
     #expect(view.ownStep(in: cascadeRun) == 1)
     #expect(!view.ringsHere)
     // After the old device is online again it has its own turn, and the new one rings first: two rings are better than
     // none.
     let back = timeline(alarm, new, alive: [other, old])
-    #expect(back.ownStep(in: try #require(back.cascadeRun(of: occurrence))) == 0)
+    #expect(
+      back.ownStep(in: try #require(back.cascadeRun(of: occurrence, ledger: DeliveryLedger()))) == 0
+    )
   }
 
   @Test func aStandInOfTheFirstDeviceRingsFirstEvenIfAStepIsOnline() throws {

@@ -52,7 +52,7 @@ import Testing
         deviceContext: DeviceContext(
           device: speaker, known: [primary, watch, speaker], unreachable: [watch],
           unreachableSince: [watch: since])
-      ).cascadeRun(of: civil("2026-11-23T09:00"))?.turns.last?.at
+      ).cascadeRun(of: civil("2026-11-23T09:00"), ledger: DeliveryLedger())?.turns.last?.at
     }
     #expect(turn(since: at("08:59:00")) == at("09:02:00"))
     #expect(turn(since: at("09:01:00")) == at("09:04:00"))

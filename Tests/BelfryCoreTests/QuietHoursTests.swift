@@ -183,7 +183,8 @@ private let request = Identifier("requestaaaaaaaaaaaaaaaaaaa")!
     let timeline = try cascade("23:30", at: now)
     #expect(
       timeline.status(at: now, settings: settings, ledger: DeliveryLedger()).state == .snoozed)
-    let run = try #require(timeline.cascadeRun(of: civil("2026-11-22T23:30")))
+    let run = try #require(
+      timeline.cascadeRun(of: civil("2026-11-22T23:30"), ledger: DeliveryLedger()))
     #expect(run.due == instant("2026-11-23T06:00:00Z"))
   }
 
@@ -197,7 +198,8 @@ private let request = Identifier("requestaaaaaaaaaaaaaaaaaaa")!
     let timeline = Timeline(
       snoozed, zone: .utc, at: now,
       deviceContext: DeviceContext(device: server, known: [laptop, server]), local: .utc)
-    let run = try #require(timeline.cascadeRun(of: civil("2026-11-22T23:30")))
+    let run = try #require(
+      timeline.cascadeRun(of: civil("2026-11-22T23:30"), ledger: DeliveryLedger()))
     #expect(run.due == end)
     #expect(run.next(of: 1, after: now)?.at == end.adding(seconds: 60 + 600 + 120))
   }

@@ -11,7 +11,7 @@ struct CascadeProgress {
   private let remote: Set<Int>
   /// The steps whose devices are offline.
   private let silent: Set<Int>
-  /// What the log says about each turn that has rung or called, by the turn's index.
+  /// The latest log entry about each turn that has rung or called, by the turn's index.
   private let reports: [Int: Report]
   private let zone: TimeZoneRules
   private let now: Instant
@@ -20,8 +20,9 @@ struct CascadeProgress {
   init?(_ alarm: Alarm, in store: Store) throws {
     let status = try store.status(alarm)
     let timeline = store.timeline(alarm)
+    let ledger = store.ledger.read()
     guard status.state == .ringing || status.state == .snoozed, let current = status.current,
-      let cascadeRun = timeline.cascadeRun(of: current),
+      let cascadeRun = timeline.cascadeRun(of: current, ledger: ledger),
       let plan = alarm.cascadePlan(at: cascadeRun.due)
     else { return nil }
     self.alarm = alarm
@@ -41,7 +42,7 @@ struct CascadeProgress {
     var reports = CascadeProgress.reports(
       present, [nil] + plan.targets, cascadeRun, entries.sorted { $0.at < $1.at })
     // The log has the first attempt, and the ledger of this device the latest one.
-    let own = store.ledger.read()[
+    let own = ledger[
       .occurrence(OccurrenceID(alarm: alarm.id, occurrence: current), .firing)]
     for step in present.indices where present[step] == store.device {
       guard let own, let latest = reports.keys.filter({ cascadeRun.turns[$0].step == step }).max()

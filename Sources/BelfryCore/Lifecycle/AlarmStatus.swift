@@ -278,11 +278,11 @@ extension Timeline {
       status.isUndelivered = open.ringing.isUndelivered
       status.validUntil = now
     case .snoozed(let until):
+      let record = record(of: open.civil)
       status.snooze = AlarmStatus.Snooze(
-        occurrence: open.civil, until: until, count: record(of: open.civil)?.snooze.count ?? 0)
+        occurrence: open.civil, until: until, count: record?.snooze.count ?? 0)
       // The end of quiet hours depends on the ledger, too: see `quietEnd`.
-      let isByUser = record(of: open.civil)?.state == .snoozed
-      status.validUntil = isByUser ? min(status.validUntil, until) : now
+      status.validUntil = record?.state == .snoozed ? min(status.validUntil, until) : now
     case .missed:
       status.missed.append(open.civil)
       status.validUntil = now

@@ -76,7 +76,9 @@ extension Timeline {
     if let current = view.current(at: now, ledger: ledger) {
       view.supersede(before: current, now: now, in: &result.transition)
       if let later = view.unsettled(before: current, at: now).next { wakes.append(later) }
-      if let exhausted = view.recordExhaustion(current, at: now, in: &result.transition) {
+      if let exhausted = view.recordExhaustion(
+        current, at: now, ledger: ledger, in: &result.transition)
+      {
         wakes.append(exhausted)
       }
       view.addCallouts(for: current, at: now, ledger: ledger, in: &result, wakes: &wakes)
@@ -84,7 +86,7 @@ extension Timeline {
       case .toRing(let due):
         result.firings.append(
           Evaluation.Firing(
-            current.civil, due: due, now: now, step: view.step(of: current),
+            current.civil, due: due, now: now, step: view.step(of: current, ledger),
             isStandIn: view.role == .standIn,
             isDelayed: view.quietEnd(of: current.civil, ledger: ledger) != nil))
         if !alarm.delivery.persistent { wakes.append(now.adding(seconds: settings.ringTimeout)) }
@@ -126,8 +128,8 @@ extension Timeline {
   }
 
   /// Returns the step of this device in the cascade of an occurrence; 0 if there is none.
-  private func step(of current: Occurrence) -> Int {
-    cascadeRun(of: current.civil).flatMap { ownStep(in: $0) } ?? 0
+  private func step(of current: Occurrence, _ ledger: DeliveryLedger) -> Int {
+    cascadeRun(of: current.civil, ledger: ledger).flatMap { ownStep(in: $0) } ?? 0
   }
 
   /// Returns the time at which this device has to evaluate an alarm of other devices again: it rings here once none of

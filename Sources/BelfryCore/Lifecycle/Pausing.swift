@@ -83,7 +83,7 @@ extension Timeline {
   ) -> CivilDateTime? {
     let status = status(at: now, settings: settings, ledger: ledger)
     guard status.state == .ringing || status.state == .snoozed, let current = status.current,
-      let cascadeRun = cascadeRun(of: current), cascadeRun.ended == nil
+      let cascadeRun = cascadeRun(of: current, ledger: ledger), cascadeRun.ended == nil
     else { return nil }
     return current
   }

@@ -16,9 +16,7 @@ extension Timeline {
   /// Returns the cascade run of an occurrence; nil if the alarm has no active cascade.
   ///
   /// - Parameter ledger: the deliveries of this device, which does not wait for the end of quiet hours once it has rung.
-  public func cascadeRun(
-    of civil: CivilDateTime, ledger: DeliveryLedger = DeliveryLedger()
-  ) -> CascadeRun? {
+  public func cascadeRun(of civil: CivilDateTime, ledger: DeliveryLedger) -> CascadeRun? {
     if alarm.cascade == nil { return nil }
     let occurrence = occurrence(civil)
     let due = reopeningTime(of: occurrence) ?? quietEnd(of: civil, ledger: ledger) ?? occurrence.at
@@ -119,10 +117,11 @@ extension Timeline {
   /// Records that every step of the cascade rang without an answer, once that is the case.
   ///
   /// - Returns: The time at which this device has to check again; nil if it does not have to.
-  func recordExhaustion(_ current: Occurrence, at now: Instant, in transition: inout Transition)
-    -> Instant?
-  {
-    guard let cascadeRun = cascadeRun(of: current.civil), let step = ownStep(in: cascadeRun),
+  func recordExhaustion(
+    _ current: Occurrence, at now: Instant, ledger: DeliveryLedger, in transition: inout Transition
+  ) -> Instant? {
+    guard let cascadeRun = cascadeRun(of: current.civil, ledger: ledger),
+      let step = ownStep(in: cascadeRun),
       let end = cascadeRun.exhausted
     else { return nil }
     // Devices record this one after the other, so that a device that syncs in time does not repeat it.

@@ -14,13 +14,12 @@ extension Timeline {
   /// | the receiver snoozed the occurrence or undid a response, before they ended | no |
   /// | the receiver changed the alarm's time | no |
   /// | this device rang for it before the hours were changed, or before it came into another time zone | no |
-  func quietEnd(of civil: CivilDateTime, ledger: DeliveryLedger = DeliveryLedger()) -> Instant? {
+  func quietEnd(of civil: CivilDateTime, ledger: DeliveryLedger) -> Instant? {
     guard let quiet = alarm.partner?.quiet, let local, !isScheduledByReceiver else { return nil }
     let due = zone.instant(of: civil)
     guard quiet.contains(local.civil(at: due).time) else { return nil }
     let end = quiet.end(after: due, local: local)
-    if let firing = ledger[.occurrence(id(of: civil), .firing)], firing.due < end { return nil }
-    return isAnswered(civil, before: end) ? nil : end
+    return hasBegun(civil, before: end, ledger) ? nil : end
   }
 
   /// Returns the end of the quiet hours for which this device waits, although the occurrence was due before them: the device
@@ -37,10 +36,15 @@ extension Timeline {
     let begin = quiet.begin(after: current.at, local: local)
     guard begin <= now, begin <= current.at.adding(seconds: settings.grace) else { return nil }
     let end = quiet.end(after: begin, local: local)
-    if let firing = ledger[.occurrence(id(of: current.civil), .firing)], firing.due < end {
-      return nil
-    }
-    return isAnswered(current.civil, before: end) ? nil : end
+    return hasBegun(current.civil, before: end, ledger) ? nil : end
+  }
+
+  /// Returns true if this device has rung for an occurrence before a time, or if the receiver has answered it.
+  private func hasBegun(
+    _ civil: CivilDateTime, before end: Instant, _ ledger: DeliveryLedger
+  ) -> Bool {
+    let firing = ledger[.occurrence(id(of: civil), .firing)]
+    return firing.map { $0.due < end } ?? false || isAnswered(civil, before: end)
   }
 
   /// The time at which an occurrence may have ceased to wait, because the quiet hours were changed; nil if they were

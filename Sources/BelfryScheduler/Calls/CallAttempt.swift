@@ -144,7 +144,7 @@ public struct CallAttempt: Sendable {
     return outcome
   }
 
-  /// What a process knows about claims besides the remote.
+  /// The observations and outcomes of claims that only this process has.
   private struct ObservedClaims {
     /// The time at which this device first saw each claim.
     var seen: [Int: Instant] = [:]

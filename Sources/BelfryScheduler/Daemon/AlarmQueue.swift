@@ -241,7 +241,9 @@ struct AlarmQueue {
       entries[id]?.namesDevices =
         !alarm.delivery.devices.isEmpty && alarm.enabled && !alarm.isDeleted
       entries[id]?.isFromPartner = alarm.partner != nil
-      if entries[id]?.hasCascade == true { updateCascadeUrgency(id, timeline, status, at: now) }
+      if entries[id]?.hasCascade == true {
+        updateCascadeUrgency(id, timeline, status, at: now, ledger)
+      }
     }
     nextWake = wakes.values.min()
     result.pendingDeliveries.sort {
@@ -267,12 +269,14 @@ struct AlarmQueue {
 
   /// Sets the urgency of an alarm with a cascade, and schedules the next change of it.
   private mutating func updateCascadeUrgency(
-    _ id: Identifier, _ timeline: Timeline, _ status: AlarmStatus, at now: Instant
+    _ id: Identifier, _ timeline: Timeline, _ status: AlarmStatus, at now: Instant,
+    _ ledger: DeliveryLedger
   ) {
     if entries[id]?.urgency == .quiet { entries[id]?.urgency = .guarding }
     var moments = [status.next?.at, status.snooze?.until].compactMap { $0 }
     if status.state == .ringing, let current = status.current {
-      let end = timeline.cascadeRun(of: current)?.exhausted?.adding(seconds: AlarmQueue.cascadeTail)
+      let end = timeline.cascadeRun(of: current, ledger: ledger)?.exhausted?
+        .adding(seconds: AlarmQueue.cascadeTail)
       if let end, now < end {
         entries[id]?.urgency = .cascading
         scheduleWake(id, at: end)

@@ -111,7 +111,9 @@ private struct ContactCall: Sendable {
     guard let status = try? store.status(alarm) else { return true }
     guard status.state == .ringing, status.current == occurrence else { return false }
     let timeline = store.timeline(alarm)
-    guard let run = timeline.cascadeRun(of: occurrence), run.ended == nil else { return false }
+    guard let run = timeline.cascadeRun(of: occurrence, ledger: store.ledger.read()),
+      run.ended == nil
+    else { return false }
     // After a snooze, another process makes the calls again.
     return timeline.resumption(of: occurrence, run, at: store.context.now) == callout.resumed
   }
