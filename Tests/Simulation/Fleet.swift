@@ -752,6 +752,10 @@ final class Fleet {
       of: civil, at: store.context.now, status: try store.status(alarm))
     switch phase {
     case .ringing, .snoozed, .pending, .missed, .skipped, .done, .autoCompleted: break
+    // A restart clears what was open before it. The true time counts, because the clock may have been ahead.
+    case .unknown
+    where !isEarlierEdit(.enabled, of: alarm, than: store.timeline(alarm).zone.instant(of: civil)):
+      break
     case .upcoming, .skippedAhead, .unknown:
       let record = alarm.progress.occurrences[civil].map { "\($0)" } ?? "open"
       throw Violation(
