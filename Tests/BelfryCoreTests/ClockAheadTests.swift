@@ -237,6 +237,30 @@ import Testing
   }
 
   @Test(
+    "A completion by a clock that is days or years ahead postpones no period",
+    arguments: [2, 30, 40 * 366] as [Int64], [Answer.done(early: true), .skip()])
+  func completion(daysAhead: Int64, answer: Answer) throws {
+    var alarm = try daily()
+    let period = Period(4, .day)
+    alarm.schedule = try schedule(
+      .afterDone(period, .init(start: date("2026-11-23"))), "09:00")
+    let wrong = now.adding(seconds: daysAhead * Instant.day)
+    let answered = try view(alarm, at: wrong).answer(
+      answer, at: wrong, settings: settings, ledger: DeliveryLedger()
+    ).alarm
+    let next = try #require(view(answered, at: now).next(after: now))
+    #expect(next.civil <= civil("2026-11-27T09:00"), "\(daysAhead) days")
+
+    // Afterwards the period counts from the next answer.
+    let due = next.at.adding(seconds: 60)
+    let done = try view(answered, at: due).answer(
+      .done(), at: due, settings: settings, ledger: DeliveryLedger()
+    ).alarm
+    let later = try #require(view(done, at: due).next(after: due))
+    #expect(later.civil.date == next.civil.date.adding(period))
+  }
+
+  @Test(
     "An edit by a clock that is ahead silences no occurrence on any device",
     arguments: [121, 3 * 3600, 86_400 - 60, 40 * 86_400] as [Int64])
   func armed(ahead: Int64) throws {

@@ -296,7 +296,7 @@ import Testing
       alarms[index] = evaluation.transition.alarm
       for firing in evaluation.firings {
         // Nothing rings before the period has passed that this device knows of.
-        let known = alarms[index].completed(in: .utc)
+        let known = alarms[index].completed(in: .utc, at: nil)
         if let known, alarms[index].progress.occurrences[firing.occurrence]?.revision ?? 0 == 0 {
           #expect(firing.occurrence.date >= known.adding(period), "seed \(seed)")
         }
@@ -331,7 +331,7 @@ import Testing
         }
         if isReopened { continue }
         let today = TimeZoneRules.utc.civil(at: now).date
-        let base = max(alarm.completed(in: .utc) ?? date("2026-11-10"), today)
+        let base = max(alarm.completed(in: .utc, at: nil) ?? date("2026-11-10"), today)
         #expect(
           next.civil.date <= base.adding(period).adding(days: 1),
           "seed \(seed): \(alarm.progress.occurrences)")

@@ -68,7 +68,7 @@ struct Edit: ParsableCommand {
         after.schedule = try schedule.schedule(
           .init(
             parser: parser.with(zone: zone, calendar: store.calendars.workCalendar), phrase: phrase,
-            earlier: before.schedule, completed: before.completed(in: zone)))
+            earlier: before.schedule, completed: before.completed(in: zone, at: store.context.now)))
       }
       return try AlarmEdit(store).edited(before, after, stating: stated(zone, of: before))
     }

@@ -102,7 +102,7 @@ extension Timeline {
     let earlier = LogPayload.EarlierOccurrences(count: civils.count - 1, first: oldest)
     transition.events.append(
       Event(.missed, newest, payload: civils.count > 1 ? .earlier(earlier) : nil))
-    transition.alarm.raiseFloor(to: newest, zone)
+    transition.alarm.raiseFloor(to: newest, zone, at: now)
   }
 
   /// Settles the occurrences with unsettled records, up to and including another one.
@@ -146,7 +146,7 @@ extension Timeline {
         Event(
           .skipped, newest, auto: true,
           payload: .skippedByPause(surplus.count > 1 ? earlier : nil)))
-      transition.alarm.raiseFloor(to: newest, zone)
+      transition.alarm.raiseFloor(to: newest, zone, at: now)
     }
     for civil in occurrences.prefix(Timeline.maxOccurrences).reversed() {
       settle(civil, as: .skipped, now: now, payload: .skippedByPause(nil), in: &transition)
@@ -219,7 +219,7 @@ extension Timeline {
       .dropLast(Timeline.maxWaiting)
     if let last = waiting.last {
       settleAll(upTo: last, at: now, in: &transition)
-      transition.alarm.raiseFloor(to: last, zone)
+      transition.alarm.raiseFloor(to: last, zone, at: now)
     }
     let alarm = transition.alarm
     let view = with(alarm)
@@ -242,17 +242,19 @@ extension Timeline {
       $0.civil <= floor && view.record(of: $0.civil) == nil
     }
     if isOpen || view.reopened(at: now).contains(where: { $0 <= floor }) { return }
-    transition.alarm.raiseFloor(to: floor, zone)
+    transition.alarm.raiseFloor(to: floor, zone, at: now)
   }
 }
 
 extension Alarm {
   /// Drops the records up to and including an occurrence, except for the latest completion. All of these occurrences
   /// must be settled.
-  fileprivate mutating func raiseFloor(to floor: CivilDateTime, _ zone: TimeZoneRules) {
+  fileprivate mutating func raiseFloor(
+    to floor: CivilDateTime, _ zone: TimeZoneRules, at now: Instant
+  ) {
     let kept = progress.occurrences.filter { $0.key > floor }
     progress.occurrences = progress.occurrences.filter { $0.key <= floor }
-    progress.completed = completed(in: zone)
+    progress.completed = completed(in: zone, at: now)
     progress.floor = max(floor, progress.floor ?? floor)
     progress.occurrences = kept
   }

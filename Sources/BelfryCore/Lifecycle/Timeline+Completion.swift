@@ -70,10 +70,19 @@ extension Alarm {
   /// A skip ahead of time counts only under the present schedule, and only if no earlier occurrence was reopened: that
   /// one rings first.
   ///
-  /// - Parameter zone: the zone of the alarm's civil times.
-  public func completed(in zone: TimeZoneRules) -> CivilDate? {
+  /// A date after tomorrow does not count if the answer was also given more than a day ahead of `now`: the clock that
+  /// recorded it was wrong, and the alarm would be silent until a period after it.
+  ///
+  /// - Parameters:
+  ///   - zone: the zone of the alarm's civil times.
+  ///   - now: the present time; nil if every recorded time counts as plausible.
+  public func completed(in zone: TimeZoneRules, at now: Instant?) -> CivilDate? {
+    let tomorrow = now?.adding(seconds: Instant.day)
     let completions = progress.occurrences.filter { _, record in
-      record.completed != nil && (record.state == .done || record.state == .skipped)
+      guard let completed = record.completed, record.state == .done || record.state == .skipped
+      else { return false }
+      guard let tomorrow, let since = record.since, since > tomorrow else { return true }
+      return completed <= zone.civil(at: tomorrow).date
     }
     let made = completions.values.lazy.filter { $0.schedule == nil }.compactMap(\.completed)
     let latest = [made.max(), progress.completed].compactMap { $0 }.max()

@@ -52,7 +52,7 @@ public struct Timeline: Sendable {
     self.calendar = calendar
     self.settingsStamps = settingsStamps
     self.device = device
-    completedUpTo = alarm.schedule.followsCompletion ? alarm.completed(in: zone) : nil
+    completedUpTo = alarm.schedule.followsCompletion ? alarm.completed(in: zone, at: clock) : nil
     scheduled = Occurrences(alarm.schedule, in: calendar, completed: completedUpTo)
     self.local = local
     self.deviceContext = deviceContext
