@@ -79,14 +79,20 @@ let package = Package(
       name: "BelfryPartners", dependencies: ["BelfryCore", "BelfryStore", "Git", "CPNG", crypto],
       swiftSettings: testable),
     .target(
+      name: "BelfryActions",
+      dependencies: ["BelfryCore", "BelfryInput", "BelfryStore", "BelfryExchange"],
+      swiftSettings: testable),
+    .target(
       name: "BelfryScheduler",
-      dependencies: ["BelfryStore", "BelfryPartners", "Git", "CLinux", subprocess, system],
+      dependencies: [
+        "BelfryActions", "BelfryStore", "BelfryPartners", "Git", "CLinux", subprocess, system,
+      ],
       swiftSettings: testable),
     .target(
       name: "BelfryCommands",
       dependencies: [
         "BelfryCore", "BelfryInput", "BelfryStore", "BelfryExchange", "BelfryPartners",
-        "BelfryScheduler", "Git",
+        "BelfryActions", "BelfryScheduler", "Git",
         "CBuild", "CLinux", argumentParser, logging, subprocess, system,
       ],
       swiftSettings: testable),
@@ -120,6 +126,10 @@ let package = Package(
     .testTarget(
       name: "BelfryPartnersTests",
       dependencies: ["BelfryPartners", "BelfryStore", "BelfryCore", "TestSupport", crypto],
+      swiftSettings: unoptimized),
+    .testTarget(
+      name: "BelfryActionsTests",
+      dependencies: ["BelfryActions", "BelfryInput", "BelfryStore", "BelfryCore", "TestSupport"],
       swiftSettings: unoptimized),
     .testTarget(
       name: "BelfryCommandsTests",

@@ -43,6 +43,27 @@ public struct CommitMessage: Hashable, Sendable {
         + (event.payload.map(CommitMessage.facts) ?? []), device: device)
   }
 
+  /// Creates the message of one action on several alarms, such as `Done: 3 alarms`.
+  ///
+  /// - Parameter payload: The facts that are the same for all alarms; nil for none.
+  public init(
+    _ action: LogEntry.Action, alarms count: Int, payload: LogPayload? = nil, device: Identifier
+  ) {
+    self.init(
+      "\(action.label): \(count) alarms",
+      trailers: [("Action", action.rawValue)] + (payload.map(CommitMessage.facts) ?? []),
+      device: device)
+  }
+
+  /// True if `belfry undo` cannot undo the action.
+  public var isFinal: Bool {
+    get { trailers.contains { $0.key == CommitMessage.final } }
+    set {
+      trailers.removeAll { $0.key == CommitMessage.final }
+      if newValue { trailers.append((CommitMessage.final, "true")) }
+    }
+  }
+
   /// The trailer of an action that no user took.
   static let auto = "Auto"
   /// The trailer that names the commit that this one undoes.

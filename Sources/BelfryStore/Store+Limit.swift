@@ -19,7 +19,7 @@ extension Store {
   ///   - changed: The new versions of the changed alarms.
   ///   - tier: The tier after the change; nil for the current one.
   /// - Throws: `StoreError.alarmLimit`, and the errors of reading the alarms.
-  func requireRoom(for changed: [Alarm], tier: Settings.Tier? = nil) throws {
+  public func requireRoom(for changed: [Alarm], tier: Settings.Tier? = nil) throws {
     let tier = try tier ?? settings().settings.tier
     guard let limit = tier.alarmLimit else { return }
     let active = try Set(changed.filter(isActive).map(\.id))

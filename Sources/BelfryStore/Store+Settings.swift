@@ -11,11 +11,12 @@ extension Store {
   /// - Parameters:
   ///   - setting: The setting.
   ///   - value: The new value; nil for the default.
+  ///   - isDryRun: True to return the result without recording anything.
   /// - Returns: The occurrences that the change of the tier completed.
   /// - Throws: `StoreError.badRecord` if the settings file is not valid, because its content must not be lost.
   @discardableResult
   public func set(
-    _ setting: Setting, to value: Setting.Value?
+    _ setting: Setting, to value: Setting.Value?, isDryRun: Bool = false
   ) throws -> [(alarm: Alarm, occurrence: CivilDateTime)] {
     try write(reconciling: .settings) { writer in
       var record = try writer.readSettings()
@@ -27,6 +28,7 @@ extension Store {
       var files: [String: [UInt8]?] = [SettingsFile.path: SettingsFile.encode(record)]
       let completed =
         settings.tier.confirmsCompletion ? [] : try completePending(writer, into: &files)
+      if isDryRun { return completed }
       try writer.commit(
         files,
         message: CommitMessage(

@@ -1,4 +1,5 @@
 import ArgumentParser
+import BelfryActions
 import BelfryCore
 import BelfryStore
 
@@ -33,70 +34,57 @@ struct Delete: ParsableCommand {
   func run() throws {
     let context = try common.context(root)
     let store = try context.open(.writing)
-    if finished {
-      let finished = try context.overview(store).filter(\.status.isFinished)
-      // An alarm may have been edited since.
-      return try delete(finished, "finished alarm", context, store) { alarm in
-        try store.status(alarm).isFinished
-      }
-    }
-    let summaries = try AlarmSelection.listed(alarms, in: store, context)
-    guard let summary = summaries.first else {
-      throw CommandError(
-        .noSuchAlarm, "no alarm matches '\(Printable.text(alarms.joined(separator: " ")))'.",
-        hint: "See 'belfry list'.")
-    }
-    if summaries.count > 1 { return try delete(summaries, "alarm", context, store) { _ in true } }
-    let title = Printable.text(summary.title)
-    let next = summary.status.next.map {
-      ", next on \(AlarmOutput(store: store, style: context.style).when($0.civil, zone: summary.zone))"
-    }
-    let shown = "\(title) (\(summary.id.short), \(summary.badge)\(next ?? ""))"
-    try Confirmation(isGiven: yes, json: common.json).require(
-      "Delete \(shown) on all devices?", change: "delete \(shown) on all devices")
-    guard let deleted = try store.delete(summary.id) else {
-      throw StoreError.noSuchAlarm(summary.id.text)
-    }
     let output = AlarmOutput(store: store, style: context.style)
-    if common.json {
-      try Console.write(
-        output.document(deleted, AlarmStatus(state: .disabled), event: Event(.deleted)))
-    } else {
-      Console.line("Deleted \(title). Its history stays: belfry log \(summary.id.short)")
-    }
-  }
-
-  /// Deletes several alarms in one commit.
-  ///
-  /// - Parameters:
-  ///   - noun: What they are, in the singular.
-  ///   - isWanted: Returns true if an alarm is still one of them.
-  private func delete(
-    _ summaries: [AlarmSummary], _ noun: String, _ context: CommandContext, _ store: Store,
-    where isWanted: (Alarm) throws -> Bool
-  ) throws {
-    func count(_ number: Int) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
-    let output = AlarmOutput(store: store, style: context.style)
-    if !summaries.isEmpty {
-      let more = summaries.count - Delete.maxTitles
-      let titles = summaries.prefix(Delete.maxTitles).map { Printable.text($0.title) }
-      try Confirmation(isGiven: yes, json: common.json).require(
-        "Delete \(count(summaries.count)) on all devices?",
-        details: titles + (more > 0 ? ["and \(more) more"] : []),
-        change:
-          "delete \(count(summaries.count)) on all devices (\(titles.joined(separator: ", ")))")
-    }
-    let deleted = try store.delete(summaries.map(\.id), reason: nil, where: isWanted)
-    if common.json {
-      return try Console.write(
-        deleted.map {
-          output.document($0, AlarmStatus(state: .disabled), event: Event(.deleted))
-        })
+    let summaries =
+      try finished
+      ? context.overview(store).filter(\.status.isFinished)
+      : context.explaining { try context.selector(of: store).selectAny(alarms).summaries }
+    try confirm(summaries, output)
+    let ids = summaries.map(\.id)
+    let deleted = try (finished ? DeleteAlarms(finishedOf: ids) : DeleteAlarms(ids))
+      .perform(in: store)
+    if common.json { return try write(deleted, isBulk: finished || ids.count > 1, output) }
+    if !finished, ids.count == 1, let alarm = deleted.first?.alarm {
+      return Console.line(
+        "Deleted \(Printable.text(alarm.title)). Its history stays: belfry log \(alarm.id.short)")
     }
     Console.line(
       deleted.isEmpty
-        ? "No alarm is finished."
-        : "Deleted \(count(deleted.count)). To restore: belfry undo")
+        ? "No alarm is finished." : "Deleted \(count(deleted.count)). To restore: belfry undo")
+  }
+
+  private func write(_ deleted: [AlarmChange], isBulk: Bool, _ output: AlarmOutput) throws {
+    let documents = deleted.map {
+      output.document($0.alarm, $0.status, event: Event(.deleted))
+    }
+    if isBulk { return try Console.write(documents) }
+    if let document = documents.first { try Console.write(document) }
+  }
+
+  private func count(_ number: Int) -> String {
+    "\(number) \(finished ? "finished alarm" : "alarm")\(number == 1 ? "" : "s")"
+  }
+
+  /// Asks for confirmation.
+  private func confirm(_ summaries: [AlarmSummary], _ output: AlarmOutput) throws {
+    let confirmation = Confirmation(isGiven: yes, json: common.json)
+    if !finished, summaries.count == 1, let summary = summaries.first {
+      let next = summary.status.next.map {
+        ", next on \(output.when($0.civil, zone: summary.zone))"
+      }
+      let shown =
+        "\(Printable.text(summary.title)) (\(summary.id.short), \(summary.badge)\(next ?? ""))"
+      return try confirmation.require(
+        "Delete \(shown) on all devices?", change: "delete \(shown) on all devices")
+    }
+    if summaries.isEmpty { return }
+    let more = summaries.count - Delete.maxTitles
+    let titles = summaries.prefix(Delete.maxTitles).map { Printable.text($0.title) }
+    try confirmation.require(
+      "Delete \(count(summaries.count)) on all devices?",
+      details: titles + (more > 0 ? ["and \(more) more"] : []),
+      change:
+        "delete \(count(summaries.count)) on all devices (\(titles.joined(separator: ", ")))")
   }
 
   /// The maximum number of titles in a question.

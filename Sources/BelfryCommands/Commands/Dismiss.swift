@@ -10,7 +10,7 @@ struct Dismiss: ParsableCommand {
   @ParentCommand var root: Belfry
 
   func run() throws {
-    try Responding(options, for: .dismiss, common.context(root)).giveAndShow(
+    try Answering(options, for: .dismiss, common.context(root)).giveAndShow(
       .dismiss, json: common.json)
   }
 }

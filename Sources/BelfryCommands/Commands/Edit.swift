@@ -1,4 +1,5 @@
 import ArgumentParser
+import BelfryActions
 import BelfryCore
 import BelfryInput
 import BelfryStore
@@ -56,39 +57,46 @@ struct Edit: ParsableCommand {
     _ = try tagging.changed([])
     let store = try context.open(.writing)
     let summary = try context.find(alarm, in: store)
-    let (result, fields) = try store.update(summary.id) { before in
-      var after = before
-      if let title { after.title = title }
-      if let note { after.note = note }
-      if let zone { after.zone = zone }
-      after.tags = try tagging.changed(after.tags)
-      after.delivery = try delivery.changed(after.delivery, devices: DeviceDirectory(store))
-      if changesSchedule {
-        let zone = store.zone(of: after)
-        after.schedule = try schedule.schedule(
-          .init(
-            parser: parser.with(zone: zone, calendar: store.calendars.workCalendar), phrase: phrase,
-            earlier: before.schedule, completed: before.completed(in: zone, at: store.context.now)))
-      }
-      return try AlarmEdit(store).edited(before, after, stating: stated(zone, of: before))
+    let directory = DeviceDirectory(store)
+    func edit(_ alarm: inout Alarm) throws {
+      let earlier = alarm
+      if let title { alarm.title = title }
+      if let note { alarm.note = note }
+      if let zone { alarm.zone = zone }
+      alarm.tags = try tagging.changed(alarm.tags)
+      alarm.delivery = try delivery.changed(alarm.delivery, devices: directory)
+      guard changesSchedule else { return }
+      let zone = store.zone(of: alarm)
+      alarm.schedule = try schedule.schedule(
+        .init(
+          parser: parser.with(zone: zone, calendar: store.calendars.workCalendar), phrase: phrase,
+          earlier: earlier.schedule, completed: earlier.completed(in: zone, at: store.context.now)))
     }
+    let action = EditAlarms([summary.id], stating: { stated(zone, of: $0) }, edit: edit)
+    guard let change = try context.explaining({ try action.perform(in: store) }).first else {
+      return
+    }
+    try show(change, store, context)
+  }
+
+  private func show(_ change: AlarmChange, _ store: Store, _ context: CommandContext) throws {
+    let (alarm, status, fields) = (change.alarm, change.status, change.fields)
     if delivery.isGiven { delivery.warn(try context.settings(store).tier) }
-    let status = try store.status(result)
     var output = AlarmOutput(
       store: store, style: context.style,
-      batteryWarnings: BatteryWarnings(context, store, result, status))
+      batteryWarnings: BatteryWarnings(context, store, alarm, status))
     output.actions = ActionCheck(context, store)
-    output.actions?.warn(about: result)
+    output.actions?.warn(about: alarm)
     output.scheduler = context.checkScheduler(of: store)
-    if changesSchedule { HolidayCheck(store).warn(about: result.schedule) }
-    if common.json { return try Console.write(output.document(result, status)) }
-    let newTitle = Printable.text(result.title)
-    let change =
+    if changesSchedule { HolidayCheck(store).warn(about: alarm.schedule) }
+    if common.json { return try Console.write(output.document(alarm, status)) }
+    let newTitle = Printable.text(alarm.title)
+    let what =
       fields.isEmpty
       ? "\(newTitle) is unchanged"
       : "Changed \(fields.map(\.rawValue).joined(separator: ", ")) of \(newTitle)"
-    Console.line("\(change): \(output.next(result, status)).")
-    context.show(output.batteryWarnings[result.id], isStill: motion.noAnimation)
+    Console.line("\(what): \(output.next(alarm, status)).")
+    context.show(output.batteryWarnings[alarm.id], isStill: motion.noAnimation)
     SoundPreview(context).play(delivery.sound)
   }
 
@@ -103,68 +111,4 @@ struct Edit: ParsableCommand {
   }
 
   private var changesSchedule: Bool { !phrase.isEmpty || schedule.changesSchedule }
-}
-
-/// The change from one definition of an alarm to another, with its log entries.
-struct AlarmEdit {
-  let store: Store
-
-  init(_ store: Store) {
-    self.store = store
-  }
-
-  /// Returns the change from one definition of an alarm to another; a nil change if they are the same, and no part was
-  /// stated.
-  ///
-  /// - Parameters:
-  ///   - payload: the facts for the log entry; nil for the changed fields.
-  ///   - stated: the parts that the user has set. Those that do not change are stamped, too: an earlier edit of another
-  ///     device, which is not known here yet, must not win.
-  /// - Returns: the change, the alarm after it and the changed fields.
-  /// - Throws: `CommandError` if the new schedule has no future occurrence.
-  func edited(
-    _ before: Alarm, _ after: Alarm, as action: LogEntry.Action = .edited,
-    payload: LogPayload? = nil, stating stated: StatedParts = StatedParts()
-  ) throws -> (Store.Change?, (Alarm, [Alarm.Field])) {
-    let fields = after.changedFields(from: before)
-    if fields.isEmpty, stated.isEmpty { return (nil, (before, [])) }
-    let (now, device) = (store.context.now, store.device)
-    let alarm = after.stamped(against: before, at: now, device: device)
-      .restating(stated, since: before, at: now, device: device)
-    if !Set(fields).isDisjoint(with: [.schedule, .zone]),
-      store.timeline(alarm).next(after: store.context.now) == nil
-    {
-      throw CommandError(
-        .usage, "\(alarm.schedule.summary) has no future occurrence.",
-        hint: "Use a time in the future.")
-    }
-    let event = Event(
-      action,
-      payload: payload
-        ?? (action == .edited ? .fields(fields.isEmpty ? stated.allFields : fields) : nil))
-    var events = [event]
-    // Each occurrence that disabling clears has its own log entry, and so does each skip that the new schedule drops.
-    if action == .disabled {
-      events = try openOccurrences(of: before).map { Event(.cleared, $0) } + events
-    } else if fields.contains(.schedule) {
-      let dropped = store.timeline(before).occurrences(in: .skipped)
-        .filter { store.timeline(alarm).record(of: $0) == nil }
-      events =
-        dropped.map { civil in
-          let revision = alarm.progress.occurrences[civil]?.revision ?? 0
-          return Event(.unskipped, civil, revision: revision + 1)
-        } + events
-    }
-    let change = Store.Change(
-      alarms: [alarm], entries: store.entries(events, of: alarm),
-      message: CommitMessage(event, of: alarm, device: store.device))
-    return (change, (alarm, fields))
-  }
-
-  /// Returns the occurrences that are pending, snoozed or ringing, in ascending order.
-  private func openOccurrences(of alarm: Alarm) throws -> [CivilDateTime] {
-    let status = try store.status(alarm)
-    let current = status.state == .ringing || status.state == .snoozed ? status.current : nil
-    return Set(status.pending.map(\.occurrence) + [current].compactMap { $0 }).sorted()
-  }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import BelfryActions
 import BelfryCore
 import BelfryExchange
 import BelfryScheduler
@@ -133,15 +134,14 @@ struct Import: ParsableCommand {
 
   private func join(_ json: JSON, _ context: CommandContext) throws {
     let records = try ExportDocument.records(json)
-    let alarms = records.keys.count { $0.hasPrefix("alarms/") }
-    let entries = records.keys.count { $0.hasPrefix("log/") }
+    let action = ImportRecords(records)
     if dryRun {
       if common.json { return try print(imported: records.count, unchanged: 0, leftOut: []) }
-      return Console.line("Would merge \(alarms) alarms and \(entries) log entries.")
+      return Console.line(
+        "Would merge \(action.alarmCount) alarms and \(action.entryCount) log entries.")
     }
     let store = try context.open(.creating, welcome: false)
-    let result = try store.take(
-      records, subject: "Import \(alarms) alarms and \(entries) log entries")
+    let result = try action.perform(in: store)
     result.printWarnings()
     if common.json {
       return try print(
@@ -163,66 +163,36 @@ struct Import: ParsableCommand {
       CommandDiagnostic.warn(
         "left out: \(Printable.text(remark.title)): \(Printable.text(remark.reason)).")
     }
-    let known = Dictionary(
-      uniqueKeysWithValues: try store.allAlarms().alarms.map { ($0.id, $0) })
-    let new = alarms.filter { known[$0.id] == nil }
-    for alarm in alarms {
-      guard let own = known[alarm.id], !own.isDeleted, alarm.differs(from: own) else { continue }
-      CommandDiagnostic.warn(
-        "\(Printable.text(alarm.title)) was imported before and differs from the file; it was not changed."
-      )
+    let action = ImportAlarms(alarms)
+    let result = try dryRun ? action.preview(in: store) : action.perform(in: store)
+    warn(about: result)
+    let unchanged = alarms.count - result.new.count
+    if common.json {
+      return try print(imported: result.new.count, unchanged: unchanged, leftOut: leftOut)
     }
-    for alarm in new where !alarm.losses.isEmpty {
-      let losses = alarm.losses.map { Printable.text($0) }.joined(separator: "; ")
-      CommandDiagnostic.warn("\(Printable.text(alarm.title)): not imported: \(losses).")
-    }
-    if !new.isEmpty, !dryRun { try store.add(change(new, store)) }
-    let unchanged = alarms.count - new.count
-    if common.json { return try print(imported: new.count, unchanged: unchanged, leftOut: leftOut) }
     let verb = dryRun ? "Would import" : "Imported"
     Console.line(
-      "\(verb) \(new.count) alarm\(new.count == 1 ? "" : "s"); \(unchanged) already in the store, \(leftOut.count) left out."
+      "\(verb) \(result.new.count) alarm\(result.new.count == 1 ? "" : "s"); \(unchanged) already in the store, \(leftOut.count) left out."
     )
-    for alarm in new {
+    for alarm in result.new {
       Console.line("  \(Printable.text(alarm.title)): \(context.times.schedule(alarm.schedule))")
     }
   }
 
-  /// Returns one change that creates all the alarms.
-  private func change(_ imported: [ForeignAlarm], _ store: Store) -> Store.Change {
-    var alarms: [Alarm] = []
-    var events: [(event: Event, alarm: Alarm)] = []
-    for item in imported {
-      var alarm = Alarm.created(
-        id: item.id, title: item.title, note: item.note, tags: item.tags, schedule: item.schedule,
-        zone: item.zone, delivery: item.delivery, at: store.context.now, device: store.device)
-      alarm.enabled = item.enabled
-      events.append((Event(.created, payload: .schedule(item.schedule)), alarm))
-      let zone = store.context.zones.zone(of: alarm)
-      for civil in item.skipped where zone.instant(of: civil) > store.context.now {
-        alarm.progress.occurrences[civil] = OccurrenceRecord(
-          .skipped, since: store.context.now, schedule: alarm.mergeState.stamps[.schedule])
-        events.append((Event(.skipped, civil), alarm))
-      }
-      alarms.append(alarm)
+  private func warn(about result: ImportAlarms.Result) {
+    for alarm in result.different {
+      CommandDiagnostic.warn(
+        "\(Printable.text(alarm.title)) was imported before and differs from the file; it was not changed."
+      )
     }
-    let subject =
-      imported.count == 1 ? "Import: \(imported[0].title)" : "Import \(imported.count) alarms"
-    return Store.Change(
-      alarms: alarms, entries: store.entries(events),
-      message: CommitMessage(subject, device: store.device))
+    for alarm in result.new where !alarm.losses.isEmpty {
+      let losses = alarm.losses.map { Printable.text($0) }.joined(separator: "; ")
+      CommandDiagnostic.warn("\(Printable.text(alarm.title)): not imported: \(losses).")
+    }
   }
 
   private func print(imported: Int, unchanged: Int, leftOut: [Remark]) throws {
     try Console.write(
       ImportDocument(imported: imported, unchanged: unchanged, leftOut: leftOut))
-  }
-}
-
-extension ForeignAlarm {
-  /// Returns true if the alarm's definition differs from that of an alarm in the store.
-  fileprivate func differs(from alarm: Alarm) -> Bool {
-    title != alarm.title || note != alarm.note || tags != alarm.tags || schedule != alarm.schedule
-      || zone != alarm.zone
   }
 }

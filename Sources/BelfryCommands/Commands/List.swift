@@ -1,4 +1,5 @@
 import ArgumentParser
+import BelfryActions
 import BelfryCore
 import BelfryStore
 import Git
@@ -47,7 +48,7 @@ struct List: ParsableCommand {
     let scheduler = context.checkScheduler(of: store)
     context.checkSound(of: store)
     let all = try context.listing(store)
-    let filter = try AlarmFilter(words, InputParser(context))
+    let filter = try context.explaining { try context.selector(of: store).filter(words) }
     // A filter for finished alarms lists them, too.
     let finished = finished || filter.terms.contains(.state(.finished))
     let shown = select(all.finished(finished), filter)

@@ -34,7 +34,7 @@ struct Next: ParsableCommand {
     let summaries =
       words.isEmpty
       ? try StoreSession(context).overview(store, ringingFirst: count)
-      : try AlarmSelection.listed(words, in: store, context)
+      : try context.listed(words, in: store)
     let items = try upcoming(summaries, store, after: context.storeContext.now)
     let output = AlarmOutput(store: store, style: context.style)
     let scheduler = context.checkScheduler(of: store)

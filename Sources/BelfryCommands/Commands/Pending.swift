@@ -22,7 +22,7 @@ struct Pending: ParsableCommand {
       return Console.line(Pending.nothing)
     }
     let output = AlarmOutput(store: store, style: context.style)
-    let items = try AlarmSelection.listed(words, in: store, context)
+    let items = try context.listed(words, in: store)
       .flatMap { summary in summary.status.pending.map { (summary: summary, pending: $0) } }
       .sorted { ($0.pending.since, $0.summary.id) < ($1.pending.since, $1.summary.id) }
     if common.json {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import BelfryActions
 import BelfryCore
 import BelfryScheduler
 import BelfryStore
@@ -38,10 +39,11 @@ struct RecordAnswer: ParsableCommand {
       case .snooze: .snooze(seconds: seconds ?? settings.snooze)
       }
     let input = try InputFile.read("-", limit: RecordAnswer.limit)
-    let answering = BulkAnswering(
-      try RecordAnswer.occurrences(String(decoding: input, as: UTF8.self)), in: store, settings,
-      context)
-    answering.runActions(try answering.give(answer))
+    let occurrences = try RecordAnswer.occurrences(String(decoding: input, as: UTF8.self))
+    let changes = try AnswerAlarms(
+      answer, toPossible: occurrences, settings: settings, at: context.answerTime
+    ).perform(in: store)
+    DoneAction(context).run(changes)
   }
 
   private static func occurrences(_ text: String) throws -> [OccurrenceID] {

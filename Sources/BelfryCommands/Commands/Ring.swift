@@ -363,11 +363,12 @@ struct RingLoop {
   ) throws -> [String]? {
     let later = context.present(after: opened)
     let store = try later.open(.writing, welcome: false)
-    let answering = Answering(summary, summary.status.current, in: store, settings: settings, later)
+    let answering = Answering(
+      [summary.id], summary.status.current, in: store, settings: settings, later)
     do {
-      let (transition, status) = try answering.give(answer)
-      answering.runAction(transition)
-      return answering.messages(transition, status)
+      let changes = try answering.give(answer)
+      DoneAction(later).run(changes)
+      return changes.flatMap(answering.messages)
     } catch let refusal as CommandError {
       message = refusal.message
       return nil

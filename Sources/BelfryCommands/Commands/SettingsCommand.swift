@@ -1,4 +1,5 @@
 import ArgumentParser
+import BelfryActions
 import BelfryCore
 import BelfryInput
 import BelfryScheduler
@@ -138,7 +139,7 @@ private func change(
     }
     try file.set(setting, to: value)
   } else {
-    completed = try context.open(.creating).set(setting, to: value)
+    completed = try ChangeSetting(setting, to: value).perform(in: context.open(.creating)).completed
   }
   let now = value ?? Settings()[keyPath: setting.value]
   if json { return try Console.write(SettingsDocument(setting, now)) }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import BelfryActions
 import BelfryCore
 import BelfryInput
 import BelfryStore
@@ -40,41 +41,39 @@ struct Skip: ParsableCommand {
   func run() throws {
     let context = try common.context(root)
     let extent = try self.extent(InputParser(context))
-    let answering: Answering
-    switch try Responding(options, for: .skip, context) {
-    case .one(let one): answering = one
-    case .several(let several): return try skip(extent, several)
-    }
-    if !yes {
-      let preview = try answering.preview(.skip(extent))
-      try confirmation.require(
-        question(preview, answering), change: Skip.change(answering.output, [preview]))
-    }
-    let (transition, status) = try answering.give(.skip(extent))
-    let skipped = transition.events.filter { $0.action == .skipped }
-    guard let event = skipped.last else { return }
-    let output = answering.output
+    let answering = try Answering(options, for: .skip, context)
+    if !yes { try confirm(answering.preview(.skip(extent)), answering) }
+    if answering.isBulk { return try answering.giveAndShow(.skip(extent), json: common.json) }
+    guard let change = try answering.give(.skip(extent)).first,
+      let event = change.events.last(where: { $0.action == .skipped })
+    else { return }
+    let (output, skipped) = (answering.output, change.occurrences(.skipped))
     if common.json {
       return try Console.write(
-        output.document(
-          transition.alarm, status, event: event, skipped: skipped.compactMap(\.occurrence)))
+        output.document(change.alarm, change.status, event: event, skipped: skipped))
     }
-    for line in answering.messages(transition, status) { Console.line(line) }
+    for line in answering.messages(change) { Console.line(line) }
     if let occurrence = event.occurrence, Style.canAsk {
       // The message above does not name the alarm.
-      let when = output.when(occurrence, zone: transition.alarm.zone.text)
+      let when = output.when(occurrence, zone: change.alarm.zone.text)
       Console.error(
-        "\(Printable.text(transition.alarm.title)) is skipped\(skipped.count > 1 ? " up to" : " for") \(when). To undo: belfry undo"
+        "\(Printable.text(change.alarm.title)) is skipped\(skipped.count > 1 ? " up to" : " for") \(when). To undo: belfry undo"
       )
     }
   }
 
-  private var confirmation: Confirmation { Confirmation(isGiven: yes, json: common.json) }
+  /// Asks for confirmation.
+  private func confirm(_ previews: [AlarmChange], _ answering: Answering) throws {
+    let change = Skip.change(answering.output, previews)
+    let single = answering.isBulk ? nil : previews.first
+    try Confirmation(isGiven: yes, json: common.json).require(
+      single.map { question($0, answering) } ?? "\(change.capitalizedFirst)?", change: change)
+  }
 
   /// Returns the change of some previews: `skip Rent on Mon 23 Nov 2026, 09:00; Tea on …`.
-  private static func change(_ output: AlarmOutput, _ previews: [Transition]) -> String {
+  private static func change(_ output: AlarmOutput, _ previews: [AlarmChange]) -> String {
     let parts = previews.map { preview in
-      let skipped = preview.events.filter { $0.action == .skipped }.compactMap(\.occurrence)
+      let skipped = preview.occurrences(.skipped)
       let title = Printable.text(preview.alarm.title)
       let zone = preview.alarm.zone.text
       guard let first = skipped.first, let last = skipped.last, skipped.count > 1 else {
@@ -86,23 +85,14 @@ struct Skip: ParsableCommand {
     return "skip \(parts.joined(separator: "; "))"
   }
 
-  /// Skips occurrences of several alarms.
-  private func skip(_ extent: Answer.Skip, _ answering: BulkAnswering) throws {
-    if !yes {
-      let change = Skip.change(answering.output, try answering.preview(.skip(extent)))
-      try confirmation.require("\(change.capitalizedFirst)?", change: change)
-    }
-    try answering.giveAndShow(.skip(extent), json: common.json)
-  }
-
   private func extent(_ parser: InputParser) throws -> Answer.Skip {
     guard let until else { return .count(count ?? 1) }
     return .until(try parser.moment(until, of: "--until").civil(.future, in: parser.context))
   }
 
   /// Returns the question before a skip: `Skip Rent reminder for Mon 23 Nov 2026? Next occurrence: Fri 27 Nov 2026.`
-  private func question(_ preview: Transition, _ answering: Answering) -> String {
-    let skipped = preview.events.filter { $0.action == .skipped }.compactMap(\.occurrence)
+  private func question(_ preview: AlarmChange, _ answering: Answering) -> String {
+    let skipped = preview.occurrences(.skipped)
     let timeline = answering.store.timeline(preview.alarm)
     let next = timeline.next(after: answering.store.context.now)?.civil
     // The date alone is unambiguous if there is one occurrence a day.

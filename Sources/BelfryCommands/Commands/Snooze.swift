@@ -33,13 +33,10 @@ struct Snooze: ParsableCommand {
     let context = try common.context(root)
     let parser = InputParser(context)
     let (names, seconds) = try SnoozeWords(words, parser).read()
-    var options = AnswerOptions()
-    options.alarms = names
-    options.all = all
-    options.occurrence = occurrence
-    let answering: Responding
+    let options = AnswerOptions(names, all: all, occurrence: occurrence)
+    let answering: Answering
     do {
-      answering = try Responding(options, for: .snooze, context)
+      answering = try Answering(options, for: .snooze, context)
     } catch StoreError.noSuchAlarm(let name)
       where seconds == nil && name == names.last
       && names.count > 1

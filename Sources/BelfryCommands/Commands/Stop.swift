@@ -18,7 +18,6 @@ struct Stop: ParsableCommand {
   @ParentCommand var root: Belfry
 
   func run() throws {
-    try Responding(options, for: .stop, common.context(root)).giveAndShow(
-      .stop, json: common.json)
+    try Answering(options, for: .stop, common.context(root)).giveAndShow(.stop, json: common.json)
   }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import BelfryActions
 import BelfryCore
 import BelfryStore
 
@@ -15,8 +16,10 @@ struct Enable: ParsableCommand {
   @ParentCommand var root: Belfry
 
   func run() throws {
-    try Switching(.enabled, common.context(root), json: common.json, isStill: motion.noAnimation)
-      .run(alarms)
+    try Switching(
+      isEnabling: true, common.context(root), json: common.json, isStill: motion.noAnimation
+    )
+    .run(alarms)
   }
 }
 
@@ -32,27 +35,20 @@ struct Disable: ParsableCommand {
   @ParentCommand var root: Belfry
 
   func run() throws {
-    try Switching(.disabled, common.context(root), json: common.json, isStill: true).run(alarms)
+    try Switching(isEnabling: false, common.context(root), json: common.json, isStill: true).run(
+      alarms)
   }
 }
 
-/// Enables or disables alarms, in one commit.
+/// Enables or disables alarms, and prints the result.
 private struct Switching {
-  private let action: LogEntry.Action
+  private let isEnabling: Bool
   private let context: CommandContext
   private let json: Bool
   private let isStill: Bool
 
-  /// An alarm after the command.
-  private struct Result {
-    let alarm: Alarm
-    let isChanged: Bool
-    /// The open occurrences that disabling cleared.
-    let cleared: [CivilDateTime]
-  }
-
-  init(_ action: LogEntry.Action, _ context: CommandContext, json: Bool, isStill: Bool) {
-    self.action = action
+  init(isEnabling: Bool, _ context: CommandContext, json: Bool, isStill: Bool) {
+    self.isEnabling = isEnabling
     self.context = context
     self.json = json
     self.isStill = isStill
@@ -61,65 +57,27 @@ private struct Switching {
   /// Switches the alarms that are named, or that match a filter.
   func run(_ words: [String]) throws {
     let store = try context.open(.writing)
-    let summaries = try AlarmSelection.listed(words, in: store, context)
-    guard !summaries.isEmpty else {
-      throw CommandError(
-        .noSuchAlarm, "no alarm matches '\(Printable.text(words.joined(separator: " ")))'.",
-        hint: "See 'belfry list'.")
-    }
-    let isBulk =
-      try summaries.count > 1
-      || !AlarmSelection.split(words, InputParser(context), StoreSession(context), store).filters
-        .isEmpty
-    let results =
-      summaries.count == 1
-      ? try store.update(summaries[0].id) { try change([$0], store) }
-      : try store.update(summaries.map(\.id)) { try change($0, store) }
-    try show(results, isBulk: isBulk, store)
+    let selection = try context.explaining { try context.selector(of: store).selectAny(words) }
+    let action = isEnabling ? EditAlarms.enabling(selection.ids) : .disabling(selection.ids)
+    let changes = try context.explaining { try action.perform(in: store) }
+    try show(changes, isBulk: selection.isBulk, store)
   }
 
-  private func change(
-    _ alarms: [Alarm], _ store: Store
-  ) throws -> (Store.Change?, [Result]) {
-    var results: [Result] = []
-    var changes: [Store.Change] = []
-    for before in alarms {
-      var after = before
-      after.enabled = action == .enabled
-      let (change, (alarm, fields)) = try AlarmEdit(store).edited(
-        before, after, as: action, stating: StatedParts(fields: [.enabled]))
-      let cleared = (change?.entries ?? []).filter { $0.action == .cleared }
-      results.append(
-        Result(
-          alarm: alarm, isChanged: !fields.isEmpty, cleared: cleared.compactMap(\.occurrence)))
-      changes += [change].compactMap { $0 }
-    }
-    guard changes.count > 1 else { return (changes.first, results) }
-    return (
-      Store.Change(
-        alarms: changes.flatMap(\.alarms), entries: changes.flatMap(\.entries),
-        message: CommitMessage(
-          "\(action.label): \(changes.count) alarms", trailers: [("Action", action.rawValue)],
-          device: store.device)),
-      results
-    )
-  }
-
-  private func show(_ results: [Result], isBulk: Bool, _ store: Store) throws {
+  private func show(_ changes: [AlarmChange], isBulk: Bool, _ store: Store) throws {
     var documents: [ActionDocument] = []
-    let scheduler = action == .enabled ? context.checkScheduler(of: store) : nil
-    for result in results.sorted(by: { $0.alarm.title < $1.alarm.title }) {
-      let alarm = result.alarm
-      let status = try store.status(alarm)
+    let scheduler = isEnabling ? context.checkScheduler(of: store) : nil
+    for change in changes.sorted(by: { $0.alarm.title < $1.alarm.title }) {
       var output = AlarmOutput(
         store: store, style: context.style,
-        batteryWarnings: BatteryWarnings(context, store, alarm, status))
+        batteryWarnings: BatteryWarnings(context, store, change.alarm, change.status))
       output.scheduler = scheduler
       if json {
-        documents.append(output.document(alarm, status, event: Event(action)))
+        documents.append(
+          output.document(
+            change.alarm, change.status, event: Event(isEnabling ? .enabled : .disabled)))
       } else {
-        describe(result, status, output)
-        context.show(output.batteryWarnings[alarm.id], isStill: isStill)
+        describe(change, output)
+        context.show(output.batteryWarnings[change.alarm.id], isStill: isStill)
       }
     }
     guard json else { return }
@@ -127,17 +85,18 @@ private struct Switching {
     if let document = documents.first { try Console.write(document) }
   }
 
-  private func describe(_ result: Result, _ status: AlarmStatus, _ output: AlarmOutput) {
-    let title = Printable.text(result.alarm.title)
-    guard result.isChanged else {
-      return Console.line("\(title) is already \(action == .enabled ? "enabled" : "disabled").")
+  private func describe(_ change: AlarmChange, _ output: AlarmOutput) {
+    let title = Printable.text(change.alarm.title)
+    if change.fields.isEmpty {
+      return Console.line("\(title) is already \(isEnabling ? "enabled" : "disabled").")
     }
     Console.line(
-      action == .enabled
-        ? "Enabled \(title): \(output.next(result.alarm, status))." : "Disabled \(title).")
-    guard let last = result.cleared.max() else { return }
-    let more = result.cleared.count > 1 ? " and \(result.cleared.count - 1) more" : ""
-    let when = output.when(last, zone: result.alarm.zone.text)
+      isEnabling
+        ? "Enabled \(title): \(output.next(change.alarm, change.status))." : "Disabled \(title).")
+    let cleared = change.occurrences(.cleared)
+    guard let last = cleared.max() else { return }
+    let more = cleared.count > 1 ? " and \(cleared.count - 1) more" : ""
+    let when = output.when(last, zone: change.alarm.zone.text)
     Console.line("Cleared its open occurrence \(when)\(more). To undo: belfry undo")
   }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import BelfryActions
 import BelfryCore
 import BelfryStore
 
@@ -30,7 +31,8 @@ struct TierCommand: ParsableCommand {
         hint: "The tiers: free, plus and premium.")
     }
     let store = try context.open(.creating)
-    try show(wanted, completed: store.set(.tier, to: .word(wanted.rawValue)), context)
+    let change = try ChangeSetting(.tier, to: .word(wanted.rawValue)).perform(in: store)
+    try show(wanted, completed: change.completed, context)
   }
 
   private func show(

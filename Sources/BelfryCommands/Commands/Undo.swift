@@ -1,4 +1,5 @@
 import ArgumentParser
+import BelfryActions
 import BelfryCore
 import BelfryStore
 
@@ -26,7 +27,7 @@ struct Undo: ParsableCommand {
     let store = try context.open(.writing)
     let undone: Undone
     do {
-      undone = try store.history.undo(skipping: skip)
+      undone = try UndoLastAction(skipping: skip).perform(in: store)
     } catch let error as StoreError {
       throw CommandError(error, context.times)
     }

@@ -19,15 +19,16 @@ struct Unskip: ParsableCommand {
   @ParentCommand var root: Belfry
 
   func run() throws {
-    let answering = try Answering(alarm, occurrence, for: .unskip, common.context(root))
-    let (transition, status) = try answering.give(.unskip(all: all))
-    guard let event = transition.events.last else { return }
+    let options = AnswerOptions([alarm], occurrence: occurrence)
+    let answering = try Answering(options, for: .unskip, common.context(root))
+    guard let change = try answering.give(.unskip(all: all)).first, let event = change.events.last
+    else { return }
     let output = answering.output
     if common.json {
-      return try Console.write(output.document(transition.alarm, status, event: event))
+      return try Console.write(output.document(change.alarm, change.status, event: event))
     }
     Console.line(
-      "Unskipped \(Printable.text(transition.alarm.title)): \(output.next(transition.alarm, status))."
+      "Unskipped \(Printable.text(change.alarm.title)): \(output.next(change.alarm, change.status))."
     )
   }
 }

@@ -1,3 +1,4 @@
+import BelfryActions
 import BelfryCore
 import BelfryStore
 
@@ -8,12 +9,13 @@ struct AnswerText {
   init(_ output: AlarmOutput) { self.output = output }
 
   /// Returns the messages for the result of an answer.
-  func messages(_ transition: Transition, _ status: AlarmStatus) -> [String] {
-    guard let event = transition.events.last else { return [] }
-    let title = Printable.text(transition.alarm.title)
-    let zone = transition.alarm.zone.text
+  func messages(_ change: AlarmChange) -> [String] {
+    guard let event = change.events.last else { return [] }
+    let (alarm, status) = (change.alarm, change.status)
+    let title = Printable.text(alarm.title)
+    let zone = alarm.zone.text
     let when = event.occurrence.map { " (\(output.when($0, zone: zone)))" } ?? ""
-    let next = output.next(transition.alarm, status)
+    let next = output.next(alarm, status)
     switch event.action {
     case .snoozed:
       let until = status.snooze.map { output.times.at($0.until) } ?? "later"
@@ -28,10 +30,10 @@ struct AnswerText {
         status.pending.last?.nextFollowUp.map { ", next follow-up \(output.times.at($0))" } ?? ""
       return ["Stopped \(title)\(when): pending until 'belfry done'\(asks); \(next)."]
     case .dismissed:
-      let count = transition.events.count { $0.action == .dismissed }
+      let count = change.events.count { $0.action == .dismissed }
       return ["Dismissed \(title)\(count > 1 ? " (\(count) missed)" : when); \(next)."]
     case .skipped:
-      let count = transition.events.count { $0.action == .skipped }
+      let count = change.events.count { $0.action == .skipped }
       let skipped = count > 1 ? "Skipped \(count)" : "Skipped"
       return [
         status.next.map { "\(skipped): next is \(output.when($0.civil, zone: zone))." }
@@ -42,7 +44,7 @@ struct AnswerText {
       let rest = status.pending.last.map {
         "Still pending: \(output.when($0.occurrence, zone: zone))."
       }
-      let partner = transition.alarm.partner.map {
+      let partner = alarm.partner.map {
         "\(Printable.text($0.name)) is notified: ❤️ Got it."
       }
       return ["Done: \(title)\(when)\(at); \(next)."] + [rest, partner].compactMap { $0 }

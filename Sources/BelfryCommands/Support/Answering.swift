@@ -1,4 +1,5 @@
 import ArgumentParser
+import BelfryActions
 import BelfryCore
 import BelfryInput
 import BelfryStore
@@ -16,62 +17,109 @@ struct AnswerOptions: ParsableArguments {
   @Option(
     help: "The occurrence: a date, or 2026-11-23T09:00 (default: the current one).")
   var occurrence: String?
+
+  init() {}
+
+  /// Creates the options of a command that reads its words itself.
+  init(_ alarms: [String], all: Bool = false, occurrence: String?) {
+    self.alarms = alarms
+    self.all = all
+    self.occurrence = occurrence
+  }
 }
 
-/// The answering of one alarm, or of several.
-enum Responding {
-  case one(Answering)
-  case several(BulkAnswering)
+/// The answer of a command to the alarms that its words select, and the report of the result.
+struct Answering {
+  let store: Store
+  let output: AlarmOutput
+  let settings: Settings
+  /// True if the user may have meant several alarms, so that the output is a list.
+  let isBulk: Bool
+  private let context: CommandContext
+  private let alarms: [Identifier]
+  /// The occurrence of the only alarm; nil for the current ones.
+  private let occurrence: CivilDateTime?
 
-  /// Selects the alarms of the options.
+  /// Selects the alarms of some options.
   ///
   /// - Throws: `CommandError` if no alarm is selected, it is not clear which one, or several have one `--occurrence`.
-  init(_ options: AnswerOptions, for verb: AlarmSelection.Verb, _ context: CommandContext) throws {
+  init(_ options: AnswerOptions, for verb: AnswerVerb, _ context: CommandContext) throws {
     let parser = InputParser(context)
     // An invalid option is reported before the first command creates a store.
     if let occurrence = options.occurrence { _ = try parser.moment(occurrence, of: "--occurrence") }
     let store = try context.open(.writing)
-    let selection = try AlarmSelection(
-      options.alarms, all: options.all, for: verb, in: store, context)
-    if selection.isBulk {
-      if options.occurrence != nil {
-        throw CommandError(
-          .usage, "--occurrence needs one alarm.", hint: "Name the alarm of the occurrence.")
-      }
-      self = .several(try BulkAnswering(selection, in: store, context))
-    } else {
-      let summary = selection.summaries[0]
-      self = .one(
-        Answering(
-          summary,
-          try options.occurrence.map { try parser.occurrence($0, of: summary.id, in: store) },
-          in: store, settings: try context.settings(store), context))
+    let selection = try context.explaining {
+      try context.selector(of: store).select(options.alarms, all: options.all, for: verb)
     }
+    if selection.isBulk, options.occurrence != nil {
+      throw CommandError(
+        .usage, "--occurrence needs one alarm.", hint: "Name the alarm of the occurrence.")
+    }
+    self.init(
+      selection.ids,
+      try options.occurrence.map {
+        try parser.occurrence($0, of: selection.summaries[0].id, in: store)
+      },
+      isBulk: selection.isBulk, in: store, settings: try context.settings(store), context)
   }
 
-  /// The settings of the store.
-  var settings: Settings {
-    switch self {
-    case .one(let answering): answering.settings
-    case .several(let answering): answering.settings
-    }
+  init(
+    _ alarms: [Identifier], _ occurrence: CivilDateTime?, isBulk: Bool = false, in store: Store,
+    settings: Settings, _ context: CommandContext
+  ) {
+    self.store = store
+    self.context = context
+    self.alarms = alarms
+    self.occurrence = occurrence
+    self.isBulk = isBulk
+    self.settings = settings
+    output = AlarmOutput(store: store, style: context.style)
   }
 
-  /// Returns the results that an answer would have, without recording them.
-  func preview(_ answer: Answer) throws -> [Transition] {
-    switch self {
-    case .one(let answering): [try answering.preview(answer)]
-    case .several(let answering): try answering.preview(answer)
+  private func action(_ answer: Answer) -> AnswerAlarms {
+    guard let occurrence, alarms.count == 1 else {
+      return AnswerAlarms(answer, to: alarms, settings: settings, at: context.answerTime)
     }
+    return AnswerAlarms(
+      answer, to: alarms[0], occurrence: occurrence, settings: settings, at: context.answerTime)
   }
 
-  /// Records an answer and prints the result.
+  /// Returns the changes that an answer would make, without recording them.
+  func preview(_ answer: Answer) throws -> [AlarmChange] {
+    try context.explaining { try action(answer).preview(in: store) }
+  }
+
+  /// Records an answer, in one commit. Returns the changed alarms.
+  func give(_ answer: Answer) throws -> [AlarmChange] {
+    try context.explaining { try action(answer).perform(in: store) }
+  }
+
+  /// Records an answer, prints its result, and runs the actions of what is done.
   func giveAndShow(_ answer: Answer, json: Bool) throws {
-    switch self {
-    case .one(let answering): try answering.giveAndShow(answer, json: json)
-    case .several(let answering): try answering.giveAndShow(answer, json: json)
+    let changes = try give(answer)
+    defer { DoneAction(context).run(changes) }
+    if json { return try show(changes.compactMap(document)) }
+    for change in changes {
+      for line in messages(change) {
+        // The message about a skip does not name the alarm.
+        let isUnnamed = isBulk && change.events.last?.action == .skipped
+        Console.line(isUnnamed ? "\(Printable.text(change.alarm.title)): \(line)" : line)
+      }
     }
   }
+
+  /// Returns the document of a change; nil for none.
+  private func document(_ change: AlarmChange) -> ActionDocument? {
+    change.events.last.map { output.document(change.alarm, change.status, event: $0) }
+  }
+
+  private func show(_ documents: [ActionDocument]) throws {
+    if isBulk { return try Console.write(documents) }
+    if let document = documents.first { try Console.write(document) }
+  }
+
+  /// Returns the messages about a change.
+  func messages(_ change: AlarmChange) -> [String] { AnswerText(output).messages(change) }
 }
 
 extension InputParser {
@@ -95,201 +143,11 @@ extension InputParser {
       "\(option): \(title) has \(occurrences.count) occurrences on \(formatter.date(date)).",
       hint: "Name one: \(occurrences.prefix(4).map(\.description).joined(separator: ", ")).")
   }
-}
 
-extension InputParser {
   /// Returns the occurrence of an alarm that the option `--occurrence` names.
   func occurrence(_ text: String, of id: Identifier, in store: Store) throws -> CivilDateTime {
     guard let alarm = try store.alarm(id) else { throw StoreError.noSuchAlarm(id.text) }
     return try occurrence(text, of: store.timeline(alarm), option: "--occurrence")
-  }
-}
-
-/// The execution of an answer, such as Stop or Done, and the report of its result.
-struct Answering {
-  let store: Store
-  let output: AlarmOutput
-  let summary: AlarmSummary
-  let occurrence: CivilDateTime?
-  let settings: Settings
-  private let action: DoneAction
-  /// The time of the answer; nil for now.
-  private let time: Instant?
-
-  /// Creates the answering of one alarm by its name.
-  init(
-    _ name: String, _ occurrence: String?, for verb: AlarmSelection.Verb, _ context: CommandContext
-  ) throws {
-    let parser = InputParser(context)
-    let store = try context.open(.writing)
-    let summary = try StoreSession(context).find(name, for: verb, in: store)
-    self.init(
-      summary, try occurrence.map { try parser.occurrence($0, of: summary.id, in: store) },
-      in: store, settings: try context.settings(store), context)
-  }
-
-  init(
-    _ summary: AlarmSummary, _ occurrence: CivilDateTime?, in store: Store, settings: Settings,
-    _ context: CommandContext
-  ) {
-    self.store = store
-    self.summary = summary
-    self.occurrence = occurrence
-    self.settings = settings
-    output = AlarmOutput(store: store, style: context.style)
-    action = DoneAction(context)
-    time = context.answerTime
-  }
-
-  /// Returns the result that an answer would have, without recording it.
-  func preview(_ answer: Answer) throws -> Transition {
-    guard let alarm = try store.alarm(summary.id) else {
-      throw StoreError.noSuchAlarm(summary.id.text)
-    }
-    return try transition(answer, alarm)
-  }
-
-  /// Records an answer. Returns the transition and the alarm's status after it.
-  func give(_ answer: Answer) throws -> (transition: Transition, status: AlarmStatus) {
-    let transition = try store.update(summary.id) { alarm in
-      let transition = try self.transition(answer, alarm)
-      return (store.change(transition, at: time), transition)
-    }
-    return (transition, try store.status(transition.alarm))
-  }
-
-  /// Records an answer and prints its result.
-  func giveAndShow(_ answer: Answer, json: Bool) throws {
-    let (transition, status) = try give(answer)
-    guard let event = transition.events.last else { return }
-    if json {
-      try Console.write(output.document(transition.alarm, status, event: event))
-    } else {
-      for line in messages(transition, status) { Console.line(line) }
-    }
-    runAction(transition)
-  }
-
-  /// Runs the alarm's action if the answer has marked an occurrence as done.
-  func runAction(_ transition: Transition) { action.run(transition.alarm, transition.events) }
-
-  /// Returns the messages for the result of an answer.
-  func messages(_ transition: Transition, _ status: AlarmStatus) -> [String] {
-    AnswerText(output).messages(transition, status)
-  }
-
-  private func transition(_ answer: Answer, _ alarm: Alarm) throws -> Transition {
-    do throws(LifecycleError) {
-      return try store.timeline(alarm).answer(
-        answer, to: occurrence, at: time ?? store.context.now, settings: settings,
-        ledger: store.ledger.read())
-    } catch {
-      throw Refusal(answer, alarm, output).error(error)
-    }
-  }
-}
-
-/// The error messages for answers that are not possible.
-struct Refusal {
-  private let answer: Answer
-  private let alarm: Alarm
-  private let output: AlarmOutput
-
-  init(_ answer: Answer, _ alarm: Alarm, _ output: AlarmOutput) {
-    self.answer = answer
-    self.alarm = alarm
-    self.output = output
-  }
-
-  private var title: String { Printable.text(alarm.title) }
-  private var id: String { alarm.id.short }
-
-  func error(_ error: LifecycleError) -> CommandError {
-    switch error {
-    case .notPossible(let state, let next): notPossible(state, next: next)
-    case .wrongPhase(let civil, let phase): wrongPhase(civil, phase)
-    case .oneTime:
-      CommandError(
-        .notPossible, "\(title) rings only once, so it has no other occurrence.",
-        hint: "To delete it: belfry delete \(id)")
-    case .nothingBefore(let civil):
-      CommandError(
-        .notPossible, "\(title) has no occurrence before \(output.times.full(civil)).",
-        hint: "See its occurrences: belfry next \(id)")
-    case .tooMany:
-      CommandError(
-        .notPossible, "that would skip more than \(Answer.maxSkips) occurrences.",
-        hint: "Disable the alarm instead: belfry disable \(id)")
-    case .snoozeIsOff:
-      CommandError(
-        .notPossible, "snoozing is disabled.",
-        hint: "Enable it: belfry settings set snoozeEnabled on")
-    case .inTheFuture:
-      CommandError(
-        .usage, "that time is in the future.", hint: "Give --at a time in the past.")
-    }
-  }
-
-  private func notPossible(_ state: AlarmStatus.State, next: CivilDateTime?) -> CommandError {
-    let reason =
-      switch (state, answer) {
-      case (.disabled, _): "is disabled"
-      case (_, .unskip): "has no skipped occurrence ahead"
-      case (_, .dismiss): "has no missed occurrence"
-      case (.active, _): "is not ringing"
-      case (.paused, _): "is paused"
-      case (.finished, _): "is finished"
-      case (.pending, _): "is pending, not ringing"
-      case (.missed, _): "was missed and no longer rings"
-      case (.ringing, _), (.snoozed, _): "is \(state.rawValue)"
-      }
-    let comes = next.map { "next is \(output.when($0, zone: alarm.zone.text))" }
-    let hint =
-      switch (state, answer) {
-      case (.disabled, _): "Enable it: belfry enable \(id)"
-      case (.pending, .stop), (.pending, .snooze), (.missed, .stop), (.missed, .snooze):
-        "When it is done: belfry done \(id)"
-      case (_, .done) where next != nil:
-        "\((comes ?? "").capitalizedFirst). If it is already done: belfry done \(id) --early"
-      default: "\((comes ?? "it has no further occurrence").capitalizedFirst)."
-      }
-    return CommandError(
-      .notPossible, "\(title) \(reason), so there is nothing to \(infinitive).", hint: hint)
-  }
-
-  private func wrongPhase(_ civil: CivilDateTime, _ phase: Phase) -> CommandError {
-    let when = output.when(civil, zone: alarm.zone.text)
-    let reason =
-      switch phase {
-      case .upcoming: "is upcoming"
-      case .ringing, .snoozed, .pending, .skipped, .missed: "is \(phase.rawValue)"
-      case .skippedAhead: "is skipped"
-      case .done: "is already done"
-      case .autoCompleted: "was completed automatically"
-      case .unknown: "is not an occurrence, or was too long ago"
-      }
-    let hint =
-      switch (phase, answer) {
-      case (.upcoming, .done): "If it is already done, add --early."
-      case (.skippedAhead, _): "Undo the skip: belfry unskip \(id)"
-      case (.unknown, _): "See 'belfry show \(id)' and 'belfry log \(id)'."
-      default: "See 'belfry log \(id)'."
-      }
-    return CommandError(
-      .notPossible, "\(title): \(when) \(reason), so there is nothing to \(infinitive).",
-      hint: hint)
-  }
-
-  /// The verb of the answer.
-  private var infinitive: String {
-    switch answer {
-    case .stop: "stop"
-    case .done: "mark as done"
-    case .snooze: "snooze"
-    case .skip: "skip"
-    case .unskip: "unskip"
-    case .dismiss: "dismiss"
-    }
   }
 }
 

@@ -1,3 +1,4 @@
+import BelfryActions
 import BelfryCore
 import BelfryScheduler
 import BelfryStore
@@ -144,9 +145,16 @@ struct CommandContext {
 
   /// Returns the alarm that a text names: by an identifier prefix, a title, or a part of one.
   ///
-  /// - Throws: `StoreError` if no alarm matches, or several.
+  /// - Throws: `StoreError` if no alarm matches, `CommandError` if several match, or only by a part of a word.
   func find(_ name: String, in store: Store) throws -> AlarmSummary {
-    try StoreSession(self).find(name, in: store)
+    try explaining { try selector(of: store).find(name) }
+  }
+
+  /// Returns the alarms of some words: named ones, those of a filter, or all without words.
+  ///
+  /// - Throws: `StoreError` if a name does not match, `CommandError` if names and filter words are mixed.
+  func listed(_ words: [String], in store: Store) throws -> [AlarmSummary] {
+    try explaining { try selector(of: store).select(words).summaries }
   }
 
   /// The working days and holidays of the store; nil if there is no store or it cannot be read.

@@ -1,3 +1,4 @@
+import BelfryActions
 import BelfryCore
 import BelfryScheduler
 import BelfryStore
@@ -15,10 +16,15 @@ struct DoneAction {
   }
 
   /// Runs the action if a user has marked an occurrence as done, and waits for its end. A failure is a warning.
-  func run(_ alarm: Alarm, _ events: [Event]) {
+  private func run(_ alarm: Alarm, _ events: [Event]) {
     guard let event = DoneAction.completion(events), alarm.delivery.runDone != nil else { return }
     let action = self
     Blocking.run { await action.run(alarm, event) }
+  }
+
+  /// Runs the actions of the occurrences that an answer has marked as done.
+  func run(_ changes: [AlarmChange]) {
+    for change in changes { run(change.alarm, change.events) }
   }
 
   /// Runs the action of one event, if it is one that a user has marked as done.

@@ -1,3 +1,4 @@
+import BelfryActions
 import BelfryCore
 import BelfryPartners
 import BelfryStore
@@ -110,24 +111,9 @@ struct FormerPartnerAlarms {
     let ids = set.alarms.map(\.id)
     switch decision {
     case .delete:
-      _ = try store.delete(ids, reason: .partnershipEnded(partner: set.name))
-    case .keep:
-      try store.update(ids) { alarms -> (Store.Change?, Void) in
-        let changes = try alarms.compactMap { before -> Store.Change? in
-          var after = before
-          after.partner = nil
-          return try AlarmEdit(store).edited(before, after).0
-        }
-        guard var change = changes.first else { return (nil, ()) }
-        if changes.count > 1 {
-          change.alarms = changes.flatMap(\.alarms)
-          change.entries = changes.flatMap(\.entries)
-          change.message = CommitMessage(
-            "Edited: \(changes.count) alarms",
-            trailers: [("Action", LogEntry.Action.edited.rawValue)], device: store.device)
-        }
-        return (change, ())
-      }
+      _ = try DeleteAlarms(ofPartner: ids, reason: .partnershipEnded(partner: set.name))
+        .perform(in: store)
+    case .keep: _ = try EditAlarms.keeping(ids).perform(in: store)
     }
   }
 

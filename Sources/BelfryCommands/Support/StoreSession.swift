@@ -133,60 +133,6 @@ struct StoreSession {
     return overview.summaries
   }
 
-  /// Returns the alarm that a text names: by its title, the beginning of its identifier, or of a word of its title. Of
-  /// several, those that are not finished come first. For any other part of a title, asks on a terminal.
-  ///
-  /// - Throws: `StoreError` if no alarm matches, `CommandError` if several match, or only by a part of a word.
-  func find(_ name: String, in store: Store) throws -> AlarmSummary {
-    try choose(try store.alarms(named: name), name, in: store) { $0.isFinished ? 1 : 0 }
-  }
-
-  /// Returns the alarm that a text names to a command that responds to occurrences. Of several, the command means the
-  /// one that it can respond to, in the order of `Verb.rank`.
-  ///
-  /// - Throws: `StoreError` if no alarm matches, `CommandError` if several match, or only by a part of a word.
-  func find(_ name: String, for verb: AlarmSelection.Verb, in store: Store) throws -> AlarmSummary {
-    try choose(
-      try store.alarms(named: name, finishedLast: true), name, in: store, rank: verb.rank)
-  }
-
-  /// Returns the alarms that several texts name, without duplicates. Several words may be one title: `done pay rent`.
-  func findAll(
-    _ names: [String], in store: Store, _ find: (String) throws -> AlarmSummary
-  ) throws -> [AlarmSummary] {
-    let title = names.joined(separator: " ")
-    if names.count > 1, let matches = try? store.alarms(named: title), matches.rule == .whole {
-      return [try find(title)]
-    }
-    var found: [AlarmSummary] = []
-    for name in names {
-      let summary = try find(name)
-      if !found.contains(where: { $0.id == summary.id }) { found.append(summary) }
-    }
-    return found
-  }
-
-  /// Returns the only match of the lowest rank.
-  private func choose(
-    _ matches: AlarmNames, _ name: String, in store: Store, rank: (AlarmStatus) -> Int
-  ) throws -> AlarmSummary {
-    context.warnings.warn(about: matches.problems)
-    let ranks = matches.summaries.map { rank($0.status) }
-    let best = zip(matches.summaries, ranks).filter { $0.1 == ranks.min() }.map(\.0)
-    guard best.count == 1, let summary = best.first else {
-      throw AmbiguousName(name, best, AlarmOutput(store: store, style: context.style)).error
-    }
-    if matches.rule < .part { return summary }
-    let shown = "'\(Printable.text(name))' is a part of \(Printable.text(summary.title))"
-    if Style.canAsk, !context.isQuiet {
-      Console.prompt("\(shown) (\(summary.id.short)). Use this alarm?")
-      if Console.confirmed() { return summary }
-    }
-    throw CommandError(
-      .noSuchAlarm, "\(shown), but not the start of a word.",
-      hint: "Use the start of a word, or the identifier: \(summary.id.short).")
-  }
-
   /// Audits the records once a day, and packs objects if there are many. A failure is only a warning.
   ///
   /// - Parameter isDetached: true to pack in a process of its own, for a command that somebody waits for.

@@ -1,3 +1,4 @@
+import BelfryActions
 import BelfryCore
 import BelfryStore
 
@@ -224,20 +225,15 @@ public struct Tick: Sendable {
     /// Records an answer. Returns false if it is not possible.
     private mutating func respond(to key: DeliveryKey, _ answer: Answer) throws -> Bool {
       guard let alarm = key.alarm, let occurrence = key.occurrence else { return true }
-      // In the log an answer comes after the firing, even if both have the same time.
-      let time = Instant(milliseconds: now.milliseconds + 1)
-      let (store, settings) = (tick.store, settings)
-      let transition = try store.update(alarm, includingDeleted: true) { alarm in
-        // An answer on another device may have been faster.
-        let transition = try? store.timeline(alarm).answer(
-          answer, to: occurrence, at: store.context.now, settings: settings,
-          ledger: store.ledger.read())
-        return (transition.flatMap { store.change($0, at: time) }, transition)
-      }
-      if let transition, let event = transition.events.last {
-        answered.append((transition.alarm, event))
-      }
-      return transition != nil
+      // In the log an answer comes after the firing, even if both have the same time. An answer on another device may have
+      // been faster.
+      let changes = try AnswerAlarms(
+        answer, toPossible: [OccurrenceID(alarm: alarm, occurrence: occurrence)],
+        settings: settings, logTime: Instant(milliseconds: now.milliseconds + 1)
+      ).perform(in: tick.store)
+      guard let change = changes.first, let event = change.events.last else { return false }
+      answered.append((change.alarm, event))
+      return true
     }
 
     /// Determines the next evaluation of alarms that were delivered, since an answer may have changed it.

@@ -25,11 +25,13 @@ extension StoreHistory {
   /// Undoes the user's latest action on this device that is not yet undone, as a new commit. The action can already be
   /// synced.
   ///
-  /// - Parameter skipping: The number of latest actions to skip.
+  /// - Parameters:
+  ///   - skipping: The number of latest actions to skip.
+  ///   - isDryRun: True to return the result without recording anything.
   /// - Returns: The result.
   /// - Throws: `StoreError.nothingToUndo`, `.cannotBeUndone` if the action is final, `.notUndone` if an alarm has
   ///   changed since the action, or `.alarmLimit` if the tier doesn't allow another active alarm.
-  public func undo(skipping: Int = 0) throws -> Undone {
+  public func undo(skipping: Int = 0, isDryRun: Bool = false) throws -> Undone {
     try store.write(reconciling: .records) { writer in
       guard let action = try lastAction(writer, skipping: skipping) else {
         throw StoreError.nothingToUndo
@@ -53,6 +55,7 @@ extension StoreHistory {
       try revertCalendars(action, changed, writer, &undone, &files)
       undone.devices = try store.devices.revertAdoption(action, changed, repository, &files)
       guard !files.isEmpty else { throw StoreError.nothingToUndo }
+      if isDryRun { return undone }
       var trailers: [(key: String, value: String)] = [
         ("Action", LogEntry.Action.undone.rawValue),
         (CommitMessage.undoes, action.id.description),

@@ -1,4 +1,5 @@
 import ArgumentParser
+import BelfryActions
 import BelfryCore
 import BelfryScheduler
 import BelfryStore
@@ -72,15 +73,7 @@ struct CascadeEditing {
   }
 
   /// Returns the alarm's plan. Without a first device, this device becomes the first if the alarm rings here.
-  func plan(of alarm: Alarm) -> Cascade.Plan {
-    var plan = alarm.cascade?.plan ?? Cascade.Plan()
-    if plan.primary == nil {
-      let wanted = alarm.delivery.devices
-      plan.primary =
-        wanted.isEmpty || wanted.contains(store.device) ? store.device : wanted.sorted().first
-    }
-    return plan
-  }
+  func plan(of alarm: Alarm) -> Cascade.Plan { alarm.cascadePlan(on: store.device) }
 
   /// Changes the plan in one commit.
   ///
@@ -91,25 +84,13 @@ struct CascadeEditing {
   @discardableResult
   func change(
     _ edit: LogPayload.CascadeEdit, stating parts: Set<Cascade.Part> = [],
-    _ body: (inout Cascade.Plan) throws -> Void
+    _ body: @escaping (inout Cascade.Plan) throws -> Void
   ) throws -> (alarm: Alarm, hasChanged: Bool) {
-    let (alarm, fields) = try store.update(summary.id) { before in
-      var plan = self.plan(of: before)
-      try body(&plan)
-      var after = before
-      if before.cascade?.plan != plan {
-        var cascade = before.cascade ?? Cascade()
-        cascade.plan = plan
-        after.cascade = cascade
-      }
-      let isMoved = before.cascade?.plan.primary != plan.primary
-      if before.zone == .floating, isMoved || before.cascadeZone == nil {
-        after.cascadeZone = plan.primary.flatMap { store.devices.zoneName(of: $0) }
-      }
-      return try AlarmEdit(store).edited(
-        before, after, payload: .cascade(edit), stating: StatedParts(cascade: parts))
+    let action = EditAlarms.cascade(of: summary.id, edit, stating: parts, in: store, body)
+    guard let change = try context.explaining({ try action.perform(in: store) }).first else {
+      throw StoreError.noSuchAlarm(summary.title)
     }
-    return (alarm, !fields.isEmpty)
+    return (change.alarm, !change.fields.isEmpty)
   }
 
   /// Prints the cascade after a change, with warnings.

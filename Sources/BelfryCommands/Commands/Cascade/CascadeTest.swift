@@ -1,4 +1,5 @@
 import ArgumentParser
+import BelfryActions
 import BelfryCore
 import BelfryInput
 import BelfryStore
@@ -38,9 +39,11 @@ struct CascadeTest: AsyncParsableCommand {
     let editing = try CascadeEditing(alarm, common, parent.root)
     let (store, context) = (editing.store, editing.context)
     let started = context.storeContext.now
-    let alarm = try start(editing, at: started)
+    let change = try context.explaining {
+      try RehearseCascade(of: editing.summary.id).perform(in: store)
+    }
     await sync(store)
-    guard let plan = alarm.cascade?.plan else { return }
+    guard let alarm = change?.alarm, let plan = alarm.cascade?.plan else { return }
     let seconds = timeout ?? (Style.canAsk && !common.json ? 300 : 0)
     var waiting = expected(plan, editing.names, store)
     if !common.json {
@@ -81,37 +84,6 @@ struct CascadeTest: AsyncParsableCommand {
       .failed,
       "no report yet from \(waiting.map { Printable.text($0.label) }.joined(separator: ", ")).",
       hint: "See which devices are online: belfry cascade status \(alarm.id.short)")
-  }
-
-  private func start(_ editing: CascadeEditing, at now: Instant) throws -> Alarm {
-    let id = editing.summary.id.short
-    let store = editing.store
-    let status = try store.status(try editing.alarm)
-    let isNear =
-      status.nextRinging.map { $0.at.seconds(since: now) < Timeline.rehearsalTimeout } ?? false
-    if status.state == .ringing || isNear {
-      throw CommandError(
-        .notPossible, "\(editing.title) rings now or soon, so it cannot be tested.",
-        hint: "Try again after the occurrence.")
-    }
-    return try store.update(editing.summary.id) { before in
-      guard before.enabled else {
-        throw CommandError(
-          .notPossible, "\(editing.title) is disabled.", hint: "Enable it: belfry enable \(id)")
-      }
-      guard let plan = before.cascade?.plan, plan.isActive else {
-        throw CommandError(
-          .notPossible, "\(editing.title) has no cascade that is on.",
-          hint: "Add a step: belfry cascade add \(id)")
-      }
-      var after = before
-      after.progress.rehearsal = max(now, before.progress.rehearsal ?? now)
-      let event = Event(.rehearsed, payload: .rehearsalRequest)
-      let change = Store.Change(
-        alarms: [after], entries: store.entries([event], of: after),
-        message: CommitMessage(event, of: after, device: store.device))
-      return (change, after)
-    }
   }
 
   /// Syncs if possible; otherwise the next sync brings the test.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import BelfryActions
 import BelfryPartners
 import BelfryStore
 
@@ -34,9 +35,10 @@ struct PartnerRemove: AsyncParsableCommand {
     )
     let cancelled = try session.change(partner.id) { partner in
       // The daemon may have accepted more during the prompt. The keys go last: a failed deletion can be repeated.
-      let deleted = try session.store.delete(
-        partner.received.filter { !$0.isOver }.compactMap(\.alarm),
-        reason: .partnerRemoved(partner: partner.name), isFinal: true)
+      let deleted = try DeleteAlarms(
+        ofPartner: partner.received.filter { !$0.isOver }.compactMap(\.alarm),
+        reason: .partnerRemoved(partner: partner.name), isFinal: true
+      ).perform(in: session.store)
       try partner.end(at: session.now)
       return deleted.count
     }

@@ -13,9 +13,9 @@ import BelfryStore
 /// | any other word | with the text in the title or the note |
 ///
 /// An alarm is selected if it matches all words.
-struct AlarmFilter {
+public struct AlarmFilter: Sendable {
   /// One word.
-  enum Term: Hashable {
+  public enum Term: Hashable, Sendable {
     case tag(AlarmTag)
     case state(AlarmStatus.State)
     case enabled
@@ -25,35 +25,43 @@ struct AlarmFilter {
     case text(String)
   }
 
-  private(set) var terms: [Term]
+  /// The terms of the words.
+  public let terms: [Term]
   private let today: CivilDate
   private let zone: TimeZoneRules
 
   /// Creates a filter. Any word that is no other term is a text.
   ///
-  /// - Throws: `CommandError` if a tag or a date is not valid.
-  init(_ words: [String], _ parser: InputParser) throws {
-    today = parser.context.today
-    zone = parser.context.zone
-    terms = try words.map { try AlarmFilter.term($0, parser) ?? .text($0.lowercased()) }
+  /// - Parameters:
+  ///   - context: The current time and the local zone.
+  ///   - readDate: Returns the date of a word such as `friday`.
+  /// - Throws: `SelectionError.badTag`, and the errors of `readDate`.
+  public init(
+    _ words: [String], _ context: InputContext, readDate: (String) throws -> CivilDate
+  ) throws {
+    today = context.today
+    zone = context.zone
+    terms = try words.map {
+      try AlarmFilter.term($0, today: context.today, readDate) ?? .text($0.lowercased())
+    }
   }
 
   /// Returns the term of a word; nil for a text.
   ///
-  /// - Throws: `CommandError` if a tag or a date is not valid.
-  static func term(_ word: String, _ parser: InputParser) throws -> Term? {
+  /// - Throws: `SelectionError.badTag`, and the errors of `readDate`.
+  static func term(
+    _ word: String, today: CivilDate, _ readDate: (String) throws -> CivilDate
+  ) throws -> Term? {
     if word.hasPrefix("+"), word.count > 1 {
       do throws(TagError) {
         return .tag(try AlarmTag(String(word.dropFirst())))
       } catch {
-        throw CommandError(
-          .usage, "'\(Printable.text(word))' is not a tag: \(error.reason).",
-          hint: "Write it as +home.")
+        throw SelectionError.badTag(word: word, error)
       }
     }
     let lowered = word.lowercased()
     if lowered.hasPrefix(duePrefix) {
-      return .due(try dates(String(lowered.dropFirst(duePrefix.count)), parser))
+      return .due(try dates(String(lowered.dropFirst(duePrefix.count)), today, readDate))
     }
     switch lowered {
     case "enabled": return .enabled
@@ -65,22 +73,23 @@ struct AlarmFilter {
   private static let duePrefix = "due:"
 
   private static func dates(
-    _ word: String, _ parser: InputParser
+    _ word: String, _ today: CivilDate, _ readDate: (String) throws -> CivilDate
   ) throws -> ClosedRange<CivilDate> {
-    let today = parser.context.today
     switch word {
     case "today": return today...today
     case "tomorrow": return today.adding(days: 1)...today.adding(days: 1)
     case "week": return today...today.adding(days: 6)
     case "month": return today...today.adding(Period(1, .month)).adding(days: -1)
     default:
-      let date = try parser.date(word, of: "due:")
+      let date = try readDate(word)
       return date...date
     }
   }
 
   /// Returns true if an alarm matches all words.
-  func matches(_ summary: AlarmSummary) -> Bool { terms.allSatisfy { matches(summary, $0) } }
+  public func matches(_ summary: AlarmSummary) -> Bool {
+    terms.allSatisfy { matches(summary, $0) }
+  }
 
   private func matches(_ summary: AlarmSummary, _ term: Term) -> Bool {
     let status = summary.status
@@ -103,7 +112,7 @@ struct AlarmFilter {
 
 extension AlarmStatus {
   /// True if an occurrence rings, is snoozed, pending or missed.
-  var isOpen: Bool {
+  fileprivate var isOpen: Bool {
     switch state {
     case .ringing, .snoozed, .pending, .missed: true
     case .active, .disabled, .finished, .paused: !pending.isEmpty || !missed.isEmpty
