@@ -1,6 +1,10 @@
 import Glibc
 
 /// A detached thread for blocking work, which would otherwise block the thread pool that tasks share.
+///
+/// Dispatch is no alternative: if the system refuses a thread, it blocks the thread that enqueues the work until the
+/// system grants one. With these threads, a daemon whose user may start no process and no thread still tries the
+/// terminals, 3 seconds after an alarm is due.
 public enum BackgroundThread {
   private final class Work {
     let body: @Sendable () -> Void

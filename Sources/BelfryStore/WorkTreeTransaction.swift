@@ -171,7 +171,7 @@ struct WorkTreeTransaction {
       body()
       return removeBackups()
     }
-    let removal = BackgroundWork { () throws(Never) in self.removeBackups() }
+    let removal = BackgroundJob { self.removeBackups() }
     body()
     removal.wait()
   }

@@ -73,7 +73,7 @@ import Testing
     log.record("a.json")
     let known = log
     func ask(_ token: FolderChangeToken?) throws -> FolderChanges {
-      let answering = BackgroundWork { () throws(Never) in
+      let answering = BackgroundJob {
         var waiting = pollfd(fd: server.descriptor, events: Int16(POLLIN), revents: 0)
         _ = poll(&waiting, 1, 60_000)
         server.answer(known.answer)

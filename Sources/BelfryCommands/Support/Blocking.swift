@@ -1,5 +1,4 @@
-import Dispatch
-import Synchronization
+import BelfryStore
 
 /// A bridge that runs asynchronous work from synchronous commands.
 ///
@@ -7,18 +6,8 @@ import Synchronization
 enum Blocking {
   /// Runs asynchronous work and blocks until it returns.
   static func run<Result: Sendable>(_ work: @escaping @Sendable () async -> Result) -> Result {
-    let done = DispatchSemaphore(value: 0)
-    let box = Box<Result>()
-    Task.detached {
-      let result = await work()
-      box.value.withLock { $0 = result }
-      done.signal()
-    }
-    done.wait()
-    return box.value.withLock { $0 }!
-  }
-
-  private final class Box<Value: Sendable>: Sendable {
-    let value = Mutex<Value?>(nil)
+    let job = BackgroundJob<Result>()
+    Task.detached { job.finish(await work()) }
+    return job.wait()
   }
 }

@@ -58,7 +58,7 @@ public struct Tick: Sendable {
       .terminateOrphans()
     let (settings, problem) = try store.settings()
     let ledger = shared.read()
-    let evaluation = BlockingWorker().start {
+    let evaluation = BackgroundJob {
       Result { try StoreEvaluation.commit(in: store, settings: settings, ledger: ledger) }
     }
     var driver = Driver(tick: self, settings: settings)

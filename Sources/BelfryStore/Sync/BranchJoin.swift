@@ -65,14 +65,14 @@ struct BranchJoin {
       if let ours, try repository.isAncestor(theirs, of: ours) { return outcome }
       // git may not have flushed the fetched objects, on which the journal's entries build.
       let checkpoint = store.checkpoint
-      let flush = BackgroundWork { () throws(FileError) in try checkpoint.flush() }
+      let flush = BackgroundJob { Result { () throws(FileError) in try checkpoint.flush() } }
       let joined = Result {
         (
           mine: try ours.map { try repository.commit($0) }, other: try repository.commit(theirs),
           join: try TreeJoin(repository, commit: ours, with: theirs)
         )
       }
-      try flush.wait()
+      try flush.wait().get()
       let (mine, other, join) = try joined.get()
       let isBehind = join.ancestor == ours
       let kept = store.edited(
