@@ -1,15 +1,11 @@
-import BelfryStore
 import Synchronization
 
-/// A writer of a value that changes often, such as the event loop's heartbeat. It writes in the background, because a disk
-/// that hangs must not block the loop, and it skips values that were replaced before they were written.
+/// A writer of a value that changes often, such as the event loop's heartbeat. It writes in the background, because a
+/// disk that hangs must not block the loop, and it skips values that were replaced before they were written.
 final class LatestValueWriter<Value: Sendable>: Sendable {
-  private struct State {
-    var isWriting = false
-    /// The value that is not written yet; nil without one.
-    var value: Value?
-  }
-  private let state = Mutex(State())
+  /// The value that is not written yet; nil without one.
+  private let value = Mutex<Value?>(nil)
+  private let worker = BlockingWorker()
   private let write: @Sendable (Value) -> Void
 
   /// Creates a writer.
@@ -21,22 +17,17 @@ final class LatestValueWriter<Value: Sendable>: Sendable {
 
   /// Writes a value soon, unless a later one replaces it.
   func submit(_ value: Value) {
-    let starts = state.withLock { state in
-      state.value = value
-      defer { state.isWriting = true }
-      return !state.isWriting
-    }
-    guard starts else { return }
-    BackgroundThread.start { [self] in
-      while let value = next() { write(value) }
+    // If a value waits already, the job that writes it takes this one instead.
+    if exchange(value) == nil {
+      worker.enqueue { [self] in if let latest = exchange(nil) { write(latest) } }
     }
   }
 
-  private func next() -> Value? {
-    state.withLock { state in
-      defer { state.value = nil }
-      state.isWriting = state.value != nil
-      return state.value
+  /// Replaces the value, and returns the replaced one.
+  private func exchange(_ new: Value?) -> Value? {
+    value.withLock { value in
+      defer { value = new }
+      return value
     }
   }
 }
