@@ -1,12 +1,13 @@
 import BelfryStore
-import CLinux
+import Dispatch
 import Glibc
 import Synchronization
 
 /// A thread that runs actions at their times, and sleeps until the first of them.
 ///
 /// A canceled timer is gone at once, while `Task.sleep` wakes the process at the end of its time even after a
-/// cancellation. Waiting needs no file descriptor.
+/// cancellation. Dispatch's timers keep three file descriptors and need a new thread when they fire, see
+/// `BackgroundThread`; this thread needs nothing that the system may refuse then.
 public final class TimerThread: Sendable {
   /// A timer of this thread.
   public struct Timer: Hashable, Sendable {
@@ -15,8 +16,7 @@ public final class TimerThread: Sendable {
 
   private struct Entry {
     let timer: Timer
-    /// The time on the monotonic clock, in nanoseconds.
-    let due: Int64
+    let due: DispatchTime
     let action: @Sendable () -> Void
   }
   private struct State {
@@ -25,10 +25,12 @@ public final class TimerThread: Sendable {
     /// The number of the last timer.
     var last = 0
     var isRunning = false
+    /// True while `change` is entered: the thread waits, or is about to.
+    var isWaiting = false
   }
   private let state = Mutex(State())
-  /// Is signaled when the first timer has changed.
-  private let changed = Semaphore()
+  /// Is left when the first timer has changed. A `DispatchSemaphore` would follow changes of the wall clock.
+  private let change = DispatchGroup()
 
   /// The thread that the whole process shares.
   public static let shared = TimerThread()
@@ -48,8 +50,8 @@ public final class TimerThread: Sendable {
   ///   - action: called once on the timer thread. It must not block.
   @discardableResult
   public func run(after delay: Duration, _ action: @escaping @Sendable () -> Void) -> Timer {
-    let due = TimerThread.now + TimerThread.nanoseconds(max(delay, .zero))
-    let (timer, isFirst, starts) = state.withLock { state in
+    let due = DispatchTime.now() + .nanoseconds(TimerThread.nanoseconds(max(delay, .zero)))
+    let (timer, starts) = state.withLock { state in
       var (low, high) = (0, state.entries.count)
       while low < high {
         let middle = (low + high) / 2
@@ -58,15 +60,12 @@ public final class TimerThread: Sendable {
       state.last += 1
       let timer = Timer(number: state.last)
       state.entries.insert(Entry(timer: timer, due: due, action: action), at: low)
+      if low == state.entries.count - 1 { wake(&state) }
       defer { state.isRunning = true }
-      return (timer, low == state.entries.count - 1, !state.isRunning)
+      return (timer, !state.isRunning)
     }
-    if starts {
-      guard BackgroundThread.tryStart({ [self] in loop() }) else {
-        fatalError("no thread can be started: \(String(cString: strerror(EAGAIN)))")
-      }
-    } else if isFirst {
-      changed.signal()
+    if starts, !BackgroundThread.tryStart({ [self] in loop() }) {
+      fatalError("no thread can be started: \(String(cString: strerror(EAGAIN)))")
     }
     return timer
   }
@@ -74,54 +73,32 @@ public final class TimerThread: Sendable {
   /// Cancels a timer. Has no effect if it has fired. If it fires at this moment, its action can run after the return.
   public func cancel(_ timer: Timer) {
     // Its action is released without the lock, because that can run any code.
-    let canceled: (entry: Entry, wasFirst: Bool)? = state.withLock { state in
+    let canceled: Entry? = state.withLock { state in
       guard let index = state.entries.lastIndex(where: { $0.timer == timer }) else { return nil }
       let entry = state.entries.remove(at: index)
-      return (entry, index == state.entries.count)
+      // Otherwise the thread would wake at the time of this timer.
+      if index == state.entries.count { wake(&state) }
+      return entry
     }
-    // Otherwise the thread would wake at the time of this timer.
-    if let canceled, canceled.wasFirst { changed.signal() }
+    withExtendedLifetime(canceled) {}
+  }
+
+  /// Wakes the thread, because the first timer has changed.
+  private func wake(_ state: inout State) {
+    guard state.isWaiting else { return }
+    state.isWaiting = false
+    change.leave()
   }
 
   /// Suspends the current task, or throws `CancellationError` as soon as it is canceled.
   static func sleep(for duration: Duration) async throws {
-    let sleeper = Sleeper()
+    let hasElapsed = FirstValue<Bool>()
     try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { sleeper.begin($0, duration) }
+      let timer = shared.run(after: duration) { hasElapsed.set(true) }
+      defer { shared.cancel(timer) }
+      guard await hasElapsed.value else { throw CancellationError() }
     } onCancel: {
-      sleeper.cancel()
-    }
-  }
-
-  /// A task that sleeps.
-  private final class Sleeper: Sendable {
-    private enum State {
-      case new
-      case asleep(CheckedContinuation<Void, any Error>, Timer)
-      case over
-    }
-    private let state = Mutex(State.new)
-
-    func begin(_ continuation: CheckedContinuation<Void, any Error>, _ duration: Duration) {
-      let isCanceled = state.withLock { state in
-        guard case .new = state else { return true }
-        let timer = TimerThread.shared.run(after: duration) { self.end()?.resume() }
-        state = .asleep(continuation, timer)
-        return false
-      }
-      if isCanceled { continuation.resume(throwing: CancellationError()) }
-    }
-
-    func cancel() { end()?.resume(throwing: CancellationError()) }
-
-    /// Ends the sleep. Returns the continuation, or nil if the task does not sleep.
-    private func end() -> CheckedContinuation<Void, any Error>? {
-      state.withLock { state in
-        defer { state = .over }
-        guard case .asleep(let continuation, let timer) = state else { return nil }
-        TimerThread.shared.cancel(timer)
-        return continuation
-      }
+      hasElapsed.set(false)
     }
   }
 
@@ -129,36 +106,28 @@ public final class TimerThread: Sendable {
 
   private func loop() {
     while true {
-      if let next = runDueActions() {
-        changed.wait(nanoseconds: next - TimerThread.now)
-      } else {
-        changed.wait()
-      }
+      _ = change.wait(timeout: runDueActions() ?? .distantFuture)
     }
   }
 
   /// Runs the actions that are due. Returns the time of the next one, or nil if there is none.
-  private func runDueActions() -> Int64? {
-    let now = TimerThread.now
+  private func runDueActions() -> DispatchTime? {
+    let now = DispatchTime.now()
     let (due, next) = state.withLock { state in
       let end = (state.entries.lastIndex { $0.due > now } ?? -1) + 1
       let due = state.entries[end...].reversed().map(\.action)
       state.entries.removeSubrange(end...)
+      if !state.isWaiting { change.enter() }
+      state.isWaiting = true
       return (due, state.entries.last?.due)
     }
     for action in due { action() }
     return next
   }
 
-  private static func nanoseconds(_ duration: Duration) -> Int64 {
+  private static func nanoseconds(_ duration: Duration) -> Int {
     let (seconds, attoseconds) = duration.components
     // Limited to more than the lifetime of a process, so that it cannot overflow.
-    return min(seconds, 1 << 32) * 1_000_000_000 + attoseconds / 1_000_000_000
-  }
-
-  private static var now: Int64 {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    return Int(min(seconds, 1 << 32) * 1_000_000_000 + attoseconds / 1_000_000_000)
   }
 }

@@ -4,7 +4,6 @@
 #include <link.h>
 #include <locale.h>
 #include <malloc.h>
-#include <semaphore.h>
 #include <spawn.h>
 #include <stddef.h>
 #include <sys/inotify.h>
@@ -21,7 +20,6 @@ int memfd_create(const char *name, unsigned int flags);
 int pipe2(int ends[2], int flags);
 int renameat2(int old_folder, const char *old_path, int new_folder, const char *new_path, unsigned int flags);
 int dup3(int old_descriptor, int new_descriptor, int flags);
-int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *limit);
 void *memmem(const void *haystack, size_t length, const void *needle, size_t needle_length);
 int wcwidth(wchar_t character);
 

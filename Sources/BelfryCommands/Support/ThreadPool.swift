@@ -3,13 +3,16 @@
   @_spi(ExperimentalCustomExecutors) @_spi(ExperimentalScheduling) import _Concurrency
   import BelfryScheduler
   import BelfryStore
+  import Dispatch
   import Glibc
   import Synchronization
 
   /// An executor that runs the program's tasks on a few threads, which sleep while there are no jobs.
   ///
-  /// It replaces Dispatch, which wakes the process once a second after its first task to check for blocked threads, and
-  /// writes a message if the system refuses it a thread priority.
+  /// It replaces Swift's default executor: after the first task, Dispatch wakes the process 60 times a minute to check
+  /// for blocked threads; with this pool, a daemon at rest does not wake. An executor preference of single tasks is not
+  /// enough, because each run of Subprocess starts an unstructured task and sleeps, both on the default executor. The
+  /// threads of the pool stay, because the system may refuse new ones when an alarm is due.
   final class ThreadPool: TaskExecutor, SchedulingExecutor {
     private struct State {
       var ready: [UnownedJob] = []
@@ -20,7 +23,7 @@
       var waiting = 0
     }
     private let state = Mutex(State())
-    private let available = Semaphore()
+    private let available = DispatchSemaphore(value: 0)
     private let limit: Int
 
     /// - Parameter limit: the maximum number of threads.
