@@ -133,7 +133,10 @@ let package = Package(
       swiftSettings: unoptimized),
     .testTarget(
       name: "BelfryCommandsTests",
-      dependencies: ["BelfryCommands", "BelfryStore", "BelfryScheduler", "TestSupport", logging],
+      dependencies: [
+        "BelfryCommands", "BelfryActions", "BelfryInput", "BelfryStore", "BelfryScheduler",
+        "TestSupport", logging,
+      ],
       exclude: ["Snapshots"], swiftSettings: unoptimized),
     // Runs the binary, so that what is tested is what people have. It depends on no module of it, so that both compile
     // at the same time.
