@@ -10,13 +10,15 @@ import Testing
   private static let modules: [String] = {
     let page = sources.appending(path: "belfry/belfry.docc/Architecture.md")
     guard let text = try? String(contentsOf: page, encoding: .utf8) else { return [] }
-    return text.split(separator: "\n").drop { $0 != "## Modules" }.dropFirst()
-      .prefix { !$0.hasPrefix("## ") }
-      .filter { $0.hasPrefix("| `") }
-      .flatMap { line in
-        line.split(separator: "|").first.map { $0.split(separator: "`").map(String.init) } ?? []
-      }
-      .filter { $0.allSatisfy(\.isLetter) }
+    var modules: [String] = []
+    var isInside = false
+    for line in text.split(separator: "\n") {
+      if line.hasPrefix("## ") { isInside = line == "## Modules" }
+      guard isInside, line.hasPrefix("| `") else { continue }
+      let cell = line.dropFirst().prefix { $0 != "|" }
+      modules += cell.split(separator: "`").map(String.init).filter { $0.allSatisfy(\.isLetter) }
+    }
+    return modules
   }()
 
   /// The Swift files of a module, with their lines.
