@@ -58,6 +58,8 @@ let package = Package(
     // Arrows point one way: each target depends on those above it only.
     // Loads libgit2 on first use. The build needs only its headers.
     .target(name: "CLibgit2"),
+    // Loads libsqlite3 on first use, too.
+    .target(name: "CSQLite"),
     .systemLibrary(
       name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev", "pkg-config"])]),
     .systemLibrary(name: "CZlib"),
@@ -70,7 +72,7 @@ let package = Package(
     .target(name: "BelfryCore", swiftSettings: testable),
     .target(name: "BelfryInput", dependencies: ["BelfryCore"], swiftSettings: testable),
     .target(
-      name: "BelfryStore", dependencies: ["BelfryCore", "Git", "CJansson", "CLinux"],
+      name: "BelfryStore", dependencies: ["BelfryCore", "Git", "CJansson", "CLinux", "CSQLite"],
       swiftSettings: testable),
     .target(
       name: "BelfryExchange", dependencies: ["BelfryCore", "BelfryStore", crypto],

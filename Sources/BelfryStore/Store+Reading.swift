@@ -21,13 +21,18 @@ extension Store {
   ///
   /// - Parameter limit: The maximum number of alarms.
   public func overview(ringingFirst limit: Int) throws -> Overview {
-    try overview { $0.summaries(ringingFirst: limit) }
+    try overview { index in
+      let ringing = index.summaries().compactMap { summary in
+        summary.isDeleted ? nil : summary.next.map { (at: $0.at, summary) }
+      }
+      return ringing.sorted { ($0.at, $0.1.id) < ($1.at, $1.1.id) }.prefix(limit).map(\.1)
+    }
   }
 
   /// Returns all alarms that are not deleted, in no particular order, and the invalid records. Takes no lock and never
   /// waits.
   public func listing() throws -> (listing: AlarmListing, problems: [RecordProblem]) {
-    try read { $0.listing() }
+    try read { AlarmListing($0.summaries().filter { !$0.isDeleted }) }
   }
 
   private func overview(_ select: (AlarmIndex) -> [AlarmSummary]) throws -> Overview {
@@ -46,9 +51,7 @@ extension Store {
 
   /// Returns the alarms that have a title, as of the last read.
   ///
-  /// The result can be outdated, so it is fit for a hint only.
-  ///
-  /// - Complexity: Independent of the number of files.
+  /// The result can be outdated, so it is fit for a hint only. No file is looked at.
   public func likely(titled title: String) throws -> [AlarmSummary] {
     guard let summaries = alarmIndexCache.summaries(titled: title) else {
       return try overview().summaries.filter { $0.title == title }

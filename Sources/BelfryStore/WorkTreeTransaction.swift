@@ -108,9 +108,11 @@ struct WorkTreeTransaction {
 
   private static func signature(_ path: String) -> FileSignature {
     var status = stat()
-    // A missing file has no signature that a file can have.
-    return lstat(path, &status) == 0 ? FileSignature(status) : AlarmFolderState.unknown
+    return lstat(path, &status) == 0 ? FileSignature(status) : missing
   }
+
+  /// The signature for a missing file, which no file can have.
+  private static let missing = FileSignature(size: 0, modified: 0, changed: 0, inode: 0)
 
   // MARK: Restoring
 
@@ -134,7 +136,7 @@ struct WorkTreeTransaction {
   private func restore(_ replacement: Replacement) -> Bool {
     let (file, backup) = ("\(store.path)/\(replacement.path)", replacement.backup)
     let old = WorkTreeTransaction.signature(backup)
-    guard old != AlarmFolderState.unknown else { return false }
+    guard old != WorkTreeTransaction.missing else { return false }
     guard FileExchange.exchange(backup, file) else { return move(backup, to: file) }
     // A later edit takes precedence over an earlier one.
     while case let other = WorkTreeTransaction.signature(backup),

@@ -6,32 +6,27 @@ import Testing
 
 @testable import BelfryStore
 
-/// The alarm index of a store: which of its files are written, and the effects of damage.
+/// The alarm index of a store: its updates, and the effects of damage.
 @Suite struct AlarmIndexCacheTests {
-  private func inode(_ path: String) -> UInt64? {
-    var status = stat()
-    return lstat(path, &status) == 0 ? UInt64(status.st_ino) : nil
-  }
-
   private func titles(_ store: Store) throws -> [String] {
     try store.overview().summaries.map(\.title).sorted()
   }
 
-  /// Returns the titles in the files of the index, which may be outdated.
-  private func indexed(_ store: Store) throws -> [String] {
-    let file = try #require(store.alarmIndexCache.read())
-    return (0..<file.count).filter(file.isUsed).compactMap { file.summary($0)?.title }.sorted()
+  private func content(_ store: Store) throws -> AlarmIndexCache.Content {
+    try #require(store.alarmIndexCache.read())
   }
 
-  @Test("A write of an alarm replaces only the file of changes")
+  /// Returns the titles in the index, which may be outdated.
+  private func indexed(_ store: Store) throws -> [String] {
+    try content(store).rows.values.compactMap { $0.summary?.title }.sorted()
+  }
+
+  @Test("A write of an alarm updates its row")
   func write() async throws {
     let fixture = try await StoreFixture("Tea", "Milk")
-    let (store, local) = (fixture.store, fixture.store.local)
+    let store = fixture.store
     #expect(try titles(store) == ["Milk", "Tea"])
-    let (main, changes) = (inode(local.alarmIndex), inode(local.alarmIndexChanges))
-    #expect(main != nil && changes != nil)
     try store.commit(fixture.change("Rye"))
-    #expect(inode(local.alarmIndex) == main)
     #expect(try indexed(store) == ["Milk", "Rye", "Tea"])
     let tea = try fixture.alarm("Tea")
     let renamed = try AlarmRecord.decode(
@@ -40,7 +35,6 @@ import Testing
       Store.Change(
         alarms: [renamed], entries: [],
         message: CommitMessage("Rename", device: fixture.store.device)))
-    #expect(inode(local.alarmIndex) == main)
     #expect(try indexed(store) == ["Coffee", "Milk", "Rye"])
     #expect(try store.likely(titled: "Coffee").map(\.id) == [tea.id])
     #expect(try store.likely(titled: "Tea").isEmpty)
@@ -48,184 +42,214 @@ import Testing
     #expect(fixture.leftovers().isEmpty)
   }
 
-  @Test("A read after a write saves only the file of changes, and the next one nothing")
+  @Test("The first read after a write reads the file again, and the next one saves nothing")
   func read() async throws {
     let fixture = try await StoreFixture("Tea", "Milk")
-    let (store, local) = (fixture.store, fixture.store.local)
+    let store = fixture.store
     _ = try titles(store)
     try store.commit(fixture.change("Rye"))
-    // The signatures must be older than the index by more than a tick.
+    // The files must be older than the read by more than a tick.
     usleep(100_000)
-    let main = inode(local.alarmIndex)
+    let written = try content(store).generation
     #expect(try titles(store) == ["Milk", "Rye", "Tea"])
-    usleep(100_000)
+    let read = try content(store).generation
+    #expect(read != written)
     #expect(try titles(store) == ["Milk", "Rye", "Tea"])
-    let changes = inode(local.alarmIndexChanges)
-    #expect(try titles(store) == ["Milk", "Rye", "Tea"])
-    #expect(inode(local.alarmIndex) == main)
-    #expect(inode(local.alarmIndexChanges) == changes)
+    #expect(try content(store).generation == read)
+    // A hand edit.
+    let tea = try fixture.alarm("Tea")
+    try fixture.sandbox.write(
+      try fixture.sandbox.read(fixture.file(tea)).replacing("Tea", with: "Oat"),
+      to: fixture.file(tea))
+    #expect(try titles(store) == ["Milk", "Oat", "Rye"])
+    #expect(try indexed(store) == ["Milk", "Rye", "Tea"])
   }
 
-  @Test("Many writes move the changes to the main file")
-  func manyWrites() async throws {
+  @Test("A status is made again after its time, and under other settings")
+  func statuses() async throws {
     let fixture = try await StoreFixture("Tea")
-    let (store, local) = (fixture.store, fixture.store.local)
-    _ = try titles(store)
-    let main = inode(local.alarmIndex)
-    let expected = (0..<70).map { "Alarm \($0)" }
-    let alarms = try expected.map { try fixture.change($0).alarms[0] }
-    for part in [alarms[..<40], alarms[40...]] {
-      try store.commit(
-        Store.Change(
-          alarms: Array(part), entries: [],
-          message: CommitMessage("Add", device: fixture.store.device)))
+    _ = try titles(fixture.store)
+    usleep(100_000)
+    _ = try titles(fixture.store)
+    let generation = try content(fixture.store).generation
+    func next(_ store: Store) throws -> String? {
+      try store.overview().summaries.first?.next?.at.rfc3339Milliseconds
     }
-    #expect(inode(local.alarmIndex) != main)
-    #expect(try #require(store.alarmIndexCache.read()).changes.count == 0)
-    #expect(try titles(store) == (expected + ["Tea"]).sorted())
+    #expect(try next(fixture.reopened()) == "2026-11-21T08:00:00.000Z")
+    #expect(try content(fixture.store).generation == generation)
+    #expect(
+      try next(fixture.reopened(now: "2026-11-21T09:00:00Z")) == "2026-11-22T08:00:00.000Z")
+    #expect(try content(fixture.store).generation != generation)
+    #expect(try next(fixture.reopened(zone: "Africa/Algiers")) == "2026-11-21T07:00:00.000Z")
+    let fingerprint = try content(fixture.store).fingerprint
+    try fixture.sandbox.write(
+      "{\"format\": 1, \"snooze\": \"7m\"}\n", to: fixture.store.path + "/settings.json")
+    #expect(!fixture.reopened().alarmIndexCache.isCurrent(fingerprint))
   }
 
-  /// Damage to the files of the index, or a state that a crash between two renames leaves.
+  /// Damage to the database, or a state in which it cannot be used.
   enum Damage: CaseIterable, Sendable {
-    case noMain, noChanges, neither, truncatedMain, truncatedChanges, emptyChanges
-    case flippedMain, flippedChanges, flippedHeaderOfMain
-    case folderAsChanges, linkAsChanges
-    case mainOfOtherStore, changesOfOtherStore, swapped
-    case earlierMain, earlierChanges
+    case removed, noMain, noLog, empty, truncated, noDatabase
+    case flippedRow, lostRow, noState, otherVersion
+    case folder, link
   }
 
-  private func cause(_ damage: Damage, _ fixture: StoreFixture, _ other: LocalState) throws {
-    let local = fixture.store.local
-    func read(_ path: String) throws -> [UInt8] { try #require(try DurableFile.read(path)).bytes }
-    func write(_ bytes: [UInt8], _ path: String) throws {
-      try DurableFile.write(bytes, to: path, temporary: path + ".new", syncing: false)
+  private func cause(_ damage: Damage, _ store: Store) throws {
+    let path = store.local.cache
+    func run(_ sql: String) throws {
+      try CacheDatabase(path, creating: false).execute(sql)
     }
-    func flip(_ path: String, at offset: (Int) -> Int) throws {
-      var bytes = try read(path)
-      bytes[offset(bytes.count)] ^= 0x10
-      try write(bytes, path)
-    }
-    let (main, changes) = (local.alarmIndex, local.alarmIndexChanges)
     switch damage {
-    case .noMain: #expect(unlink(main) == 0)
-    case .noChanges: #expect(unlink(changes) == 0)
-    case .neither: fixture.store.alarmIndexCache.remove()
-    case .truncatedMain: try write(read(main).dropLast(7), main)
-    case .truncatedChanges: try write(read(changes).dropLast(7), changes)
-    case .emptyChanges: try write([], changes)
-    case .flippedMain: try flip(main) { $0 - 9 }
-    case .flippedChanges: try flip(changes) { $0 - 9 }
-    case .flippedHeaderOfMain: try flip(main) { _ in 9 }
-    case .folderAsChanges:
-      #expect(unlink(changes) == 0)
-      #expect(mkdir(changes, 0o755) == 0)
-    case .linkAsChanges:
-      #expect(rename(changes, changes + "-moved") == 0)
-      #expect(symlink(changes + "-moved", changes) == 0)
-    case .mainOfOtherStore: try write(read(other.alarmIndex), main)
-    case .changesOfOtherStore: try write(read(other.alarmIndexChanges), changes)
-    case .swapped:
-      let bytes = (try read(main), try read(changes))
-      try write(bytes.1, main)
-      try write(bytes.0, changes)
-    case .earlierMain, .earlierChanges:
-      let before = (try read(main), try read(changes))
-      let file = try #require(fixture.store.alarmIndexCache.read())
-      // Another fingerprint writes both files.
-      let output = AlarmIndexFile.output(
-        from: file, replacing: [:], folder: file.folder, fingerprint: "other")
-      if damage == .earlierMain {
-        try write(output.changes, changes)
-      } else {
-        try write(try #require(output.main), main)
-      }
-      #expect(before.0 != output.main && before.1 != output.changes)
+    case .removed: store.cache.remove()
+    case .noMain: #expect(unlink(path) == 0)
+    case .noLog: #expect(unlink(path + "-wal") == 0)
+    case .empty: #expect(truncate(path, 0) == 0)
+    case .truncated:
+      try run("PRAGMA wal_checkpoint(TRUNCATE)")
+      var status = stat()
+      #expect(stat(path, &status) == 0 && status.st_size > 8192)
+      #expect(truncate(path, status.st_size - 5000) == 0)
+    case .noDatabase:
+      // Otherwise the write-ahead log has the whole database.
+      try run("PRAGMA wal_checkpoint(TRUNCATE)")
+      let other = path + "-other"
+      try DurableFile.write(
+        Array(String(repeating: "no database", count: 1000).utf8), to: path, temporary: other)
+    case .flippedRow:
+      try run("UPDATE alarms SET content = substr(content, 1, 40) || 'x' || substr(content, 42)")
+    case .lostRow: try run("DELETE FROM alarms WHERE title = (SELECT max(title) FROM alarms)")
+    case .noState: try run("DROP TABLE state")
+    case .otherVersion: try run("PRAGMA user_version = 99")
+    case .folder:
+      store.cache.remove()
+      #expect(mkdir(path, 0o755) == 0)
+    case .link:
+      #expect(rename(path, path + "-moved") == 0)
+      #expect(symlink(path + "-moved", path) == 0)
     }
   }
 
   @Test(
-    "Damage to a file of the index hides no alarm and no removed file", arguments: Damage.allCases)
+    "Damage to the database hides no alarm and no removed file", arguments: Damage.allCases)
   func damage(_ damage: Damage) async throws {
-    let (fixture, other) = (try await StoreFixture("Tea"), try await StoreFixture("Oats"))
+    let fixture = try await StoreFixture("Tea")
     let store = fixture.store
-    for fixture in [fixture, other] {
-      _ = try titles(fixture.store)
-      try fixture.store.commit(fixture.change("Rye"))
-    }
+    _ = try titles(store)
+    try store.commit(fixture.change("Rye"))
     let rye = try fixture.alarm("Rye")
-    try cause(damage, fixture, other.store.local)
+    try cause(damage, store)
     #expect(store.alarmIndexCache.read() == nil)
     #expect(try store.likely(titled: "Rye").map(\.id) == [rye.id])
-    try cause(.neither, fixture, other.store.local)
-    _ = rmdir(store.local.alarmIndexChanges)
+    _ = rmdir(store.local.cache)
+    store.cache.remove()
     _ = try titles(store)
     try store.commit(fixture.change("Milk"))
     let milk = try fixture.alarm("Milk")
-    try cause(damage, fixture, other.store.local)
-    // The file of a new alarm is missing, of which only the changes had a row.
+    try cause(damage, store)
     #expect(unlink(fixture.file(milk)) == 0)
     let overview = try fixture.reopened().overview()
     #expect(overview.summaries.map(\.title).sorted() == ["Milk", "Rye", "Tea"])
     #expect(overview.problems.map(\.path) == [AlarmRecord.path(milk.id)])
-    // A write restores the file, and an index that both files make up again.
+    // A write restores the file and, if it can, the index.
     try fixture.reopened().write(reconciling: .records) { _ in }
-    _ = rmdir(store.local.alarmIndexChanges)
+    if [.folder, .link].contains(damage) {
+      #expect(store.alarmIndexCache.read() == nil)
+      _ = rmdir(store.local.cache)
+      store.cache.remove()
+    }
     #expect(try titles(fixture.reopened()) == ["Milk", "Rye", "Tea"])
     #expect(access(fixture.file(milk), F_OK) == 0)
     #expect(try titles(fixture.reopened()) == ["Milk", "Rye", "Tea"])
-    #expect(store.alarmIndexCache.read() != nil)
+    #expect(try indexed(store) == ["Milk", "Rye", "Tea"])
   }
 
-  @Test("An index that another process has replaced is not overwritten")
+  @Test("A store works without a database")
+  func noDatabase() async throws {
+    let fixture = try await StoreFixture("Tea")
+    let store = fixture.store
+    try cause(.folder, store)
+    try store.commit(fixture.change("Rye"))
+    #expect(try titles(store) == ["Rye", "Tea"])
+    let rye = try fixture.alarm("Rye")
+    #expect(unlink(fixture.file(rye)) == 0)
+    #expect(try titles(store) == ["Rye", "Tea"])
+    try fixture.reopened().write(reconciling: .records) { _ in }
+    #expect(access(fixture.file(rye), F_OK) == 0)
+    #expect(try store.overview().problems.isEmpty)
+  }
+
+  @Test("The first index replaces the caches of earlier versions")
+  func earlierFiles() async throws {
+    let fixture = try await StoreFixture("Tea")
+    fixture.store.cache.remove()
+    let earlier = ["alarm-index", "alarm-index-changes", "log-index", "new-alarm-index-12~"]
+    for name in earlier {
+      try fixture.sandbox.write("x", to: "\(fixture.store.local.folder)/\(name)")
+    }
+    #expect(try titles(fixture.store) == ["Tea"])
+    let names = DurableFile.names(in: fixture.store.local.folder)
+    #expect(names.contains("cache.db") && Set(names).isDisjoint(with: earlier))
+  }
+
+  // MARK: Other processes
+
+  @Test("An index that another process has changed is not overwritten")
   func replacedMeanwhile() async throws {
     let fixture = try await StoreFixture("Tea")
     let store = fixture.store
     _ = try titles(store)
+    usleep(100_000)
     let slow = try AlarmIndex(store)
     try store.commit(fixture.change("Rye"))
     slow.save()
     #expect(try indexed(store) == ["Rye", "Tea"])
-    let file = try #require(store.alarmIndexCache.read())
-    let rewritten = AlarmIndexFile.output(
-      from: file, replacing: [:], folder: file.folder, fingerprint: "other")
-    try store.commit(fixture.change("Milk"))
-    store.alarmIndexCache.write(rewritten, replacing: file.head)
-    #expect(try indexed(store) == ["Milk", "Rye", "Tea"])
-    #expect(fixture.leftovers().isEmpty)
+    // The same with a new index.
+    store.cache.remove()
+    let first = try AlarmIndex(store)
+    _ = try titles(store)
+    let generation = try content(store).generation
+    first.save()
+    #expect(try content(store).generation == generation)
   }
 
-  @Test("Readers never see a mixture of indexes while another process replaces both files")
-  func concurrentReaders() async throws {
+  @Test("While another process holds the database, commands work without it")
+  func locked() async throws {
     let fixture = try await StoreFixture("Tea")
     let store = fixture.store
     _ = try titles(store)
-    let file = try #require(store.alarmIndexCache.read())
-    let outputs = [3, 40].map { count in
-      let rows = Dictionary(
-        uniqueKeysWithValues: (0..<count).map { number in
-          let entry = AlarmIndexFileTests.entry(number)
-          return (entry.row.id, Optional(entry))
-        })
-      return AlarmIndexFile.output(
-        from: nil, replacing: rows, folder: file.folder, fingerprint: "\(count)")
+    let other = try CacheDatabase(store.local.cache, creating: false)
+    try other.transaction(writing: true) {
+      #expect(try titles(store) == ["Tea"])
+      try store.commit(fixture.change("Rye"))
+      #expect(try titles(store) == ["Rye", "Tea"])
+      #expect(try indexed(store) == ["Tea"])
     }
-    store.alarmIndexCache.write(outputs[0], replacing: nil)
+    #expect(try titles(store) == ["Rye", "Tea"])
+    #expect(try indexed(store) == ["Rye", "Tea"])
+  }
+
+  @Test("Readers never see a mixture of indexes while another process writes")
+  func concurrentReaders() async throws {
+    let fixture = try await StoreFixture()
+    let store = fixture.store
+    store.cache.remove()
+    @Sendable func rows(_ round: Int) -> [AlarmIndexCache.Change] {
+      (0..<40).map { CachedAlarmTests.entry($0, title: "Round \(round)") }
+    }
+    store.alarmIndexCache.save(rows(0), fingerprint: "other", after: nil)
     try await withThrowingTaskGroup(of: Int.self) { group in
       group.addTask {
-        for round in 0..<300 {
-          store.alarmIndexCache.write(outputs[round % 2], replacing: nil)
-          usleep(300)
-        }
+        for round in 1...300 { store.alarmIndexCache.replace(rows(round)) }
         return 0
       }
       for _ in 0..<3 {
         group.addTask {
           var found = 0
           for _ in 0..<300 {
-            guard let file = store.alarmIndexCache.read() else { continue }
+            guard let content = store.alarmIndexCache.read() else { continue }
             found += 1
-            #expect(["3", "40"].contains(file.fingerprint))
-            #expect(file.fingerprint == "\(file.count)")
+            #expect(content.fingerprint == "other" && content.rows.count == 40)
+            #expect(Set(content.rows.values.compactMap { $0.summary?.title }).count == 1)
           }
           return found
         }
@@ -233,5 +257,8 @@ import Testing
       let found = try await group.reduce(0, +)
       #expect(found > 300)
     }
+    // The log of so many writes was moved to the database.
+    var status = stat()
+    #expect(stat(store.local.cache + "-wal", &status) == 0 && status.st_size < 4 << 20)
   }
 }

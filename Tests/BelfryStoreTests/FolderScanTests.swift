@@ -12,7 +12,7 @@ import Testing
   private final class Records {
     let sandbox: Sandbox
     let path: String
-    private(set) var index: AlarmIndexFile?
+    private(set) var rows: [Identifier: CachedAlarm] = [:]
 
     init(_ numbers: some Sequence<Int>) throws {
       sandbox = try Sandbox()
@@ -22,35 +22,25 @@ import Testing
       try makeIndex()
     }
 
-    func id(_ number: Int) -> Identifier { AlarmIndexFileTests.entry(number).row.id }
+    func id(_ number: Int) -> Identifier { CachedAlarmTests.identifier(number) }
     func file(_ number: Int) -> String { "\(path)/\(id(number)).json" }
     func write(_ number: Int, _ text: String = "{}\n") throws {
       try sandbox.write(text, to: file(number))
     }
 
-    /// Writes the index of the present files.
+    /// Makes the rows of the present files.
     ///
-    /// - Parameter age: The time between the last change and the index, in nanoseconds.
+    /// - Parameter age: The time between the last change of a file and the read, in nanoseconds.
     func makeIndex(age: Int64 = 1_000_000_000) throws {
-      var changes: [Identifier: AlarmIndexFile.Change?] = [:]
-      var latest: Int64 = 0
+      rows = [:]
       for name in DurableFile.names(in: path) {
         let id = try #require(Identifier(name.dropLast(5)))
         let signature = try signature("\(path)/\(name)")
-        latest = max(latest, signature.changed)
-        var (row, summary) = AlarmIndexFileTests.entry(1)
-        row = AlarmIndexFile.Row(
-          id: id, signature: signature, blob: row.blob, validFrom: row.validFrom,
-          validUntil: row.validUntil)
-        changes[id] = .some((row, summary))
+        let (row, summary) = CachedAlarmTests.entry(1)
+        rows[id] = CachedAlarm(
+          id: id, signature: signature, readAt: signature.changed + age, blob: row.blob,
+          validFrom: row.validFrom, validUntil: row.validUntil, summary: summary)
       }
-      let folder = try signature(path)
-      let output = AlarmIndexFile.output(
-        from: nil, replacing: changes,
-        folder: AlarmFolderState(
-          signature: folder, token: FolderChangeToken(epoch: 1, number: 2)), fingerprint: "")
-      index = AlarmIndexBytes(main: try #require(output.main), changes: output.changes)
-        .read(written: max(latest, folder.changed) + age)
     }
 
     private func signature(_ path: String) throws -> FileSignature {
@@ -59,58 +49,13 @@ import Testing
       return FileSignature(status)
     }
 
-    func scan() throws -> FolderScan {
-      try #require(try FolderScan.scan(path, summaries: index))
-    }
+    func scan() throws -> FolderScan { try #require(try FolderScan.scan(path, rows: rows)) }
 
-    /// Returns for each row whether its file is unchanged.
+    /// Returns for each row in the order of the ids whether its file is unchanged.
     func unchanged(_ scan: FolderScan) throws -> [Bool] {
-      let index = try #require(index)
-      return (0..<index.count).map { scan.unchanged.contains($0, in: index) }
+      let unchanged = Set(scan.unchanged.map(\.id))
+      return rows.keys.sorted().map { unchanged.contains($0) }
     }
-  }
-
-  /// Returns a comparison of the files that a daemon has seen change.
-  private func scan(_ records: Records, changed names: Set<String>?) throws -> FolderScan {
-    var status = stat()
-    try #require(stat(records.path, &status) == 0)
-    return try #require(
-      try FolderScan.scan(records.path, summaries: records.index) { folder, token in
-        #expect(folder == FolderIdentity(status))
-        #expect(token == FolderChangeToken(epoch: 1, number: 2))
-        return FolderChanges(token: FolderChangeToken(epoch: 1, number: 3), names: names)
-      })
-  }
-
-  @Test func onlyTheFilesThatTheDaemonHasSeenChangeAreLookedAt() throws {
-    let records = try Records(0..<4)
-    for number in [0, 1] { try records.write(number, "{\"title\": \"longer\"}\n") }
-    for number in [2, 3] { try FileManager.default.removeItem(atPath: records.file(number)) }
-    for number in [7, 8] { try records.write(number) }
-    try records.sandbox.write("{}", to: records.path + "/notes.json")
-    let names = Set([1, 3, 8].map { "\(records.id($0)).json" }).union([
-      "notes.json", "gone.json", "\(records.id(9)).json",
-    ])
-    let scan = try scan(records, changed: names)
-    #expect(scan.token == FolderChangeToken(epoch: 1, number: 3) && scan.watchedCount == 6)
-    #expect(try records.unchanged(scan) == [true, false, true, false])
-    #expect(scan.changed.sorted() == [records.id(1), records.id(8)].sorted())
-    #expect(scan.removed == [records.id(3)])
-    #expect(scan.strays == ["notes.json"])
-  }
-
-  @Test func allFilesAreLookedAtIfTheDaemonDoesNotKnow() throws {
-    let records = try Records(0..<2)
-    try records.write(1, "{\"title\": \"longer\"}\n")
-    let scan = try scan(records, changed: nil)
-    #expect(scan.token == FolderChangeToken(epoch: 1, number: 3) && scan.watchedCount == nil)
-    #expect(scan.changed == [records.id(1)])
-  }
-
-  @Test func aFileThatTheDaemonHasSeenChangeCanBeUnchanged() throws {
-    let records = try Records(0..<2)
-    let scan = try scan(records, changed: ["\(records.id(0)).json"])
-    #expect(try records.unchanged(scan) == [true, true] && scan.changed.isEmpty)
   }
 
   @Test func anUnchangedFolderHasNoDifferences() throws {
@@ -122,7 +67,7 @@ import Testing
 
   @Test func everyRecordIsNewWithoutAnIndex() throws {
     let records = try Records(0..<3)
-    let scan = try #require(try FolderScan.scan(records.path, summaries: nil))
+    let scan = try #require(try FolderScan.scan(records.path, rows: [:]))
     #expect(scan.removed.isEmpty)
     #expect(scan.changed.sorted() == (0..<3).map(records.id))
   }
@@ -130,10 +75,10 @@ import Testing
   @Test func aMissingFolderHasNoDifferences() throws {
     let records = try Records(0..<3)
     try FileManager.default.removeItem(atPath: records.path)
-    #expect(try FolderScan.scan(records.path, summaries: records.index) == nil)
+    #expect(try FolderScan.scan(records.path, rows: records.rows) == nil)
     try records.sandbox.write("a file", to: records.path)
     #expect(throws: FileError("open", records.path, number: ENOTDIR)) {
-      try FolderScan.scan(records.path, summaries: records.index)
+      try FolderScan.scan(records.path, rows: records.rows)
     }
   }
 
@@ -176,7 +121,7 @@ import Testing
     try FileManager.default.moveItem(atPath: pair.file(0), toPath: pair.file(9))
     try FileManager.default.moveItem(atPath: pair.file(1), toPath: pair.file(0))
     try FileManager.default.moveItem(atPath: pair.file(9), toPath: pair.file(1))
-    #expect(try pair.scan().changed == [pair.id(0), pair.id(1)])
+    #expect(try pair.scan().changed.sorted() == [pair.id(0), pair.id(1)])
   }
 
   @Test("A record of the same size and modification time is found by its other metadata")
@@ -198,13 +143,13 @@ import Testing
     #expect(try records.scan().changed == [records.id(0)])
   }
 
-  @Test("A record that changed in the tick of the index's creation counts as changed")
+  @Test("A record that changed in the tick in which it was read counts as changed")
   func sameTick() throws {
     let records = try Records(0..<2)
     try records.makeIndex(age: 10_000_000)
     let scan = try records.scan()
     #expect(try records.unchanged(scan) == [false, false])
-    #expect(scan.changed == [records.id(0), records.id(1)])
+    #expect(scan.changed.sorted() == [records.id(0), records.id(1)])
   }
 
   @Test func aFolderInPlaceOfARecordCountsAsChanged() throws {
@@ -247,7 +192,7 @@ import Testing
     #expect(scan.changed.isEmpty && scan.removed.isEmpty)
   }
 
-  @Test("Many records are compared in parallel, with the same result")
+  @Test("Many records are compared with the same result")
   func manyRecords() throws {
     let records = try Records(0..<1_200)
     try records.write(3, "changed")

@@ -49,11 +49,11 @@ import Testing
     Array(fixture.store.history.log(of: alarm))
   }
 
-  /// Returns the number of files that are opened for the whole log: none of a day from the index.
-  private func indexedDays(_ fixture: StoreFixture) throws -> Int {
-    let file = try #require(LogIndex(store: fixture.store).read())
-    return file.days.keys.count {
-      LogReader.unchangedRows(of: $0, in: file, fixture.store.path) != nil
+  /// Returns the number of days that are read from the index.
+  private func indexedDays(_ fixture: StoreFixture) -> Int {
+    let known = LogIndex(store: fixture.store).days(Array(LogReader.days(fixture.store)))
+    return known.count { day, bytes in
+      LogReader.unchangedRows(bytes, path: "\(fixture.store.path)/log/\(day)") != nil
     }
   }
 
@@ -65,7 +65,7 @@ import Testing
     #expect(all.count == LogIndexTests.days * 3)
     #expect(all == all.sorted { $0.at > $1.at })
     try await index(fixture)
-    #expect(try indexedDays(fixture) >= LogIndexTests.days)
+    #expect(indexedDays(fixture) >= LogIndexTests.days)
     #expect(log(fixture) == all)
     #expect(log(fixture, of: tea.id) == own)
     #expect(log(fixture, of: fixture.store.context.makeIdentifier()).isEmpty)
@@ -95,24 +95,49 @@ import Testing
     #expect(after.contains { $0.title.hasPrefix("X") })
     #expect(invalid.count == 1)
     try await index(fixture)
-    #expect(try indexedDays(fixture) == Array(LogReader.days(fixture.store)).count - 1)
+    #expect(indexedDays(fixture) == Array(LogReader.days(fixture.store)).count - 1)
     #expect(log(fixture) == after)
   }
 
-  @Test("A damaged index counts as none")
+  @Test("A removed day leaves the index")
+  func removedDay() async throws {
+    let fixture = try await fixture()
+    try await index(fixture)
+    let days = Array(LogReader.days(fixture.store))
+    try FileManager.default.removeItem(atPath: "\(fixture.store.path)/log/\(days[20])")
+    let after = log(fixture)
+    try await index(fixture)
+    #expect(LogIndex(store: fixture.store).days(days)[days[20]] == nil)
+    #expect(log(fixture) == after)
+  }
+
+  @Test("A damaged day counts as none, and the next index has it")
   func damage() async throws {
     let fixture = try await fixture()
     try await index(fixture)
     let all = log(fixture)
-    let path = fixture.store.local.logIndex
-    let bytes = try #require(try DurableFile.read(path)).bytes
-    for position in [0, 9, 100, bytes.count / 2, bytes.count - 1] {
-      var damaged = bytes
-      damaged[position] ^= 1
-      #expect(LogIndexFile(damaged, written: 0) == nil)
+    let days = Array(LogReader.days(fixture.store))
+    let known = LogIndex(store: fixture.store).days(days)
+    #expect(known.count >= LogIndexTests.days)
+    for (number, day) in days[20..<40].enumerated() {
+      var bytes = try #require(known[day])
+      bytes[bytes.count * number / 20] ^= 1
+      if number == 7 { bytes.removeLast() }
+      if number == 8 { bytes = [] }
+      let damaged = bytes
+      try #require(
+        fixture.store.cache.write {
+          try $0.run(
+            "UPDATE days SET content = ? WHERE day = ?", [[.bytes(damaged), .text(day)]])
+        } != nil)
     }
-    #expect(LogIndexFile(Array(bytes.prefix(bytes.count - 1)), written: 0) == nil)
-    try fixture.sandbox.write("", to: path)
+    #expect(log(fixture) == all)
+    let indexed = indexedDays(fixture)
+    LogIndex(store: fixture.store).update()
+    #expect(indexedDays(fixture) == indexed + 20)
+    #expect(log(fixture) == all)
+    // A database that cannot be read is none.
+    try fixture.sandbox.write("no database", to: fixture.store.local.cache)
     #expect(log(fixture) == all)
   }
 
@@ -120,6 +145,7 @@ import Testing
   func maintenance() async throws {
     let fixture = try await fixture()
     try await fixture.store.maintenance.auditDaily()
-    #expect(LogIndex(store: fixture.store).read() != nil)
+    let days = LogIndex(store: fixture.store).days(Array(LogReader.days(fixture.store)))
+    #expect(days.count >= LogIndexTests.days)
   }
 }

@@ -52,7 +52,7 @@ import Testing
     #expect(fixture.leftovers().isEmpty)
     #expect(try await fixture.status().isEmpty)
     let index = try #require(fixture.store.alarmIndexCache.read())
-    let titles = (0..<index.count).compactMap { index.summary($0)?.title }
+    let titles = index.rows.values.compactMap { $0.summary?.title }
     #expect(Set(titles) == Set((0..<600).map { "Tea \($0)!" }))
   }
 

@@ -74,7 +74,7 @@ import Testing
       "git gc -q; chmod u+w .git/objects/pack/*; truncate -s 200 .git/objects/pack/*.pack", "broken"
     ),
     (
-      "echo '{' > $(ls alarms/*.json | head -1); git -c user.name=a -c user.email=b commit -qam bad; rm .git/belfry/seen .git/belfry/alarm-index",
+      "echo '{' > $(ls alarms/*.json | head -1); git -c user.name=a -c user.email=b commit -qam bad; rm .git/belfry/seen .git/belfry/cache.db",
       "is not valid"
     ),
     ("echo x > settings.json; git -c user.name=a -c user.email=b commit -qam bad", "is not valid"),
@@ -82,7 +82,7 @@ import Testing
       "git rm -qr log; git -c user.name=a -c user.email=b commit -qm x; rm .git/belfry/seen",
       "dropped"
     ),
-    ("git reset -q --hard HEAD~3; rm .git/belfry/seen .git/belfry/alarm-index", "dropped"),
+    ("git reset -q --hard HEAD~3; rm .git/belfry/seen .git/belfry/cache.db", "dropped"),
     ("echo '{}' > log/2026/11/20/224100000-aaaaaaaaaaaaaaaaaaaaaaaaaa.json", "is not valid"),
   ])
   func doctorRepairsDamage(_ damage: String, _ words: String) async throws {
@@ -176,7 +176,7 @@ import Testing
     _ = try await sandbox.git("-c", "user.name=a", "-c", "user.email=b", "commit", "-qam", "x")
     _ = try await sandbox.run(
       "/bin/sh",
-      ["-c", "cd '\(sandbox.store)/.git' && rm -r belfry/seen belfry/alarm-index logs"])
+      ["-c", "cd '\(sandbox.store)/.git' && rm -r belfry/seen belfry/cache.db logs"])
     let now = "2026-11-21T09:02:00Z"
     let ringing = try await sandbox.belfry("list", "--json", now: now)
     #expect(ringing.array.contains { $0["state"] as? String == "ringing" })

@@ -228,11 +228,11 @@ import Testing
 
   @Test(arguments: [
     "mkdir settings.json", "ln -s /nowhere settings.json", "printf '{' > settings.json",
-    "printf '\\0' > .git/belfry/alarm-index", "printf '\\0' > .git/belfry/alarm-index-changes",
-    "rm .git/belfry/alarm-index-changes",
-    "rm .git/belfry/alarm-index-changes; mkdir .git/belfry/alarm-index-changes",
-    "rm .git/belfry/alarm-index; : > .git/refs/heads/main",
-    "rm .git/belfry/alarm-index; rm -r .git/objects/??", "rm .git/belfry/seen; : > .git/HEAD",
+    "printf '\\0' > .git/belfry/cache.db", "printf '\\0' > .git/belfry/cache.db-wal",
+    "printf x > .git/belfry/cache.db-shm", "rm .git/belfry/cache.db-wal",
+    "rm .git/belfry/cache.db; mkdir .git/belfry/cache.db",
+    "rm .git/belfry/cache.db; : > .git/refs/heads/main",
+    "rm .git/belfry/cache.db; rm -r .git/objects/??", "rm .git/belfry/seen; : > .git/HEAD",
     "printf x > .git/belfry/ledger.json", "printf x > .git/belfry/journal",
     "printf x > .git/belfry/seen", "mkdir .git/belfry/last-tick .git/belfry/settings",
     "printf '[core' > .git/config", "touch .git/index.lock .git/gc.pid.lock", "rm -r log devices",

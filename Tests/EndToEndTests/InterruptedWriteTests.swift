@@ -23,8 +23,8 @@ import Testing
       String(try await sandbox.git("rev-parse", "HEAD").out.prefix(40))
     }
     let before = try await head()
-    let index = ["alarm-index", "alarm-index-changes"]
-    for name in index {
+    let cache = ["cache.db", "cache.db-wal"]
+    for name in cache {
       _ = try await sandbox.run("/bin/cp", ["\(local)/\(name)", "\(sandbox.root)/\(name)"])
     }
     let output = try await sandbox.run(
@@ -41,7 +41,7 @@ import Testing
       return "\(parts[0].split(separator: " ")[3]) \(parts[1])"
     }
     _ = try await sandbox.git("reset", "-q", point == .files ? "--mixed" : "--hard", before)
-    for name in index {
+    for name in cache {
       _ = try await sandbox.run("/bin/cp", ["\(sandbox.root)/\(name)", "\(local)/\(name)"])
     }
     try sandbox.write(before, to: "\(local)/seen")

@@ -133,14 +133,9 @@ struct AlarmTable: Sendable {
   private func part(_ alarms: AlarmListing, _ range: Range<Int>) -> Part {
     var part = Part(rows: TextRows(columns: AlarmTable.columns.count, expected: range.count))
     part.groups.reserveCapacity(range.count)
-    let localZone = Array(times.zones.local.name.utf8)
-    let hasWarnings = !output.batteryWarnings.isEmpty
-    alarms.forEachLine(in: range) { index, line in
-      if let line, line.isPlain, !hasWarnings, let group = append(line, localZone, to: &part.rows) {
-        part.groups.append(group)
-      } else if let summary = alarms.summary(index) {
-        part.groups.append(append(summary, to: &part.rows))
-      }
+    for summary in alarms.summaries[range] {
+      part.groups.append(
+        appendPlain(summary, to: &part.rows) ?? append(summary, to: &part.rows))
     }
     var start = 0
     while start < part.groups.count {
@@ -169,34 +164,30 @@ struct AlarmTable: Sendable {
   // MARK: Rows
 
   /// Appends the row of a plain alarm in this device's time zone with a title in ASCII, as most are, and returns its
-  /// group. Returns nil and appends nothing if the row of an alarm needs its whole summary.
-  private func append(
-    _ line: AlarmLine, _ localZone: [UInt8], to rows: inout TextRows
-  ) -> Group? {
-    guard line.zone.elementsEqual(AlarmTable.floating) || line.zone.elementsEqual(localZone),
-      line.title.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }), let rule = line.rule
+  /// group. Returns nil and appends nothing for any other alarm.
+  private func appendPlain(_ summary: AlarmSummary, to rows: inout TextRows) -> Group? {
+    guard summary.isPlain, output.batteryWarnings[summary.id] == nil, times.isLocal(summary.zone),
+      summary.title.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F })
     else { return nil }
-    let next = line.next
-    let group = group(line.state, next)
+    let (state, next) = (summary.state, summary.next)
+    let group = group(state, next)
     let muted: Style.Color? = group == .disabled || group == .finished ? .faint : nil
-    rows.bytes.append(contentsOf: line.id.prefix(Identifier.shortLength))
+    rows.bytes.append(contentsOf: summary.id.text.utf8.prefix(Identifier.shortLength))
     rows.endCell(.faint)
-    if line.state == .active {
+    if state == .active {
       rows.endCell()
     } else {
-      rows.append(state(AlarmStatus(state: line.state)))
+      rows.append(self.state(AlarmStatus(state: state)))
     }
-    rows.bytes.append(contentsOf: line.title)
+    rows.bytes.append(contentsOf: summary.title.utf8)
     rows.endCell(muted)
-    times.append(rule.recurrence, times: rule.times, to: &rows.bytes)
+    times.append(summary.rule.recurrence, times: summary.rule.times, to: &rows.bytes)
     rows.endCell(.faint)
     if let next { times.appendRelative(next.civil, to: &rows.bytes) }
     rows.endCell(muted)
     rows.endCell()
     return group
   }
-
-  private static let floating = Array("floating".utf8)
 
   /// Appends the row of an alarm, and returns its group.
   private func append(_ summary: AlarmSummary, to rows: inout TextRows) -> Group {

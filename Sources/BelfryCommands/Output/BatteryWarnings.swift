@@ -16,11 +16,11 @@ struct BatteryWarnings: Sendable {
   init(_ context: CommandContext, _ store: Store, _ alarms: AlarmListing) {
     let now = context.storeContext.now
     let end = now.adding(seconds: BatteryWarnings.horizon)
-    guard alarms.rings(after: now, until: end), let standing = context.battery.standing,
-      !standing.reading.isCharging
+    let ringing = alarms.ringing(after: now, until: end)
+    guard !ringing.isEmpty, let standing = context.battery.standing, !standing.reading.isCharging
     else { return }
     let reader = store.alarmReader()
-    for alarm in alarms.ringing(after: now, until: end) {
+    for alarm in ringing {
       guard let comes = alarm.nextRinging,
         let batteryWarning = BatteryWarning(standing.prediction(at: comes.at)),
         // An alarm that rings on other devices only does not depend on this battery.

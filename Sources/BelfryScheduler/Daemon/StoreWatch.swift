@@ -7,7 +7,7 @@ import Synchronization
 
 /// The daemon's watch of the store's folders, of the checked-out branch and of the system's time zones.
 ///
-/// It reports changes as reasons to wake up, and remembers which alarms have changed for the questions of commands.
+/// It reports changes as reasons to wake up.
 final class StoreWatch: Sendable {
   /// The inotify instance.
   let descriptor: Int32
@@ -26,8 +26,6 @@ final class StoreWatch: Sendable {
     var zoneFiles: Set<String> = []
     /// The path of the folder of the store's local state.
     var local: String
-    /// The latest changes of the alarms.
-    var changes = FolderChangeLog()
     /// True if an existing folder could not be watched.
     var isIncomplete = false
     /// True if a folder or link on the way to the store could not be watched.
@@ -94,7 +92,6 @@ final class StoreWatch: Sendable {
       let former = watches.folders
       watches.folders = [:]
       watches.isIncomplete = false
-      var watched: [Folder] = []
       let branchFolders = Set(watches.branchFiles.map(DurableFile.parent(of:))).sorted()
       // A folder has one watch, whose events are also those of the files with rules.
       let ruleFolders = Set(watches.zoneFiles.map(DurableFile.parent(of:)))
@@ -107,7 +104,6 @@ final class StoreWatch: Sendable {
         let number = inotify_add_watch(descriptor, path, UInt32(content | own))
         if number >= 0 {
           watches.folders[number] = folder
-          watched.append(folder)
         } else if errno != ENOENT, errno != ENOTDIR {
           // The number of watches is limited for each user.
           watches.isIncomplete = true
@@ -134,10 +130,6 @@ final class StoreWatch: Sendable {
       for number in former.keys where watches.folders[number] == nil {
         inotify_rm_watch(descriptor, number)
       }
-      // Changes before the watch were missed.
-      var status = stat()
-      let isWatched = watched.contains(.alarms) && stat(folders[1].path, &status) == 0
-      watches.changes.begin(isWatched ? FolderIdentity(status) : nil)
     }
   }
 
@@ -171,12 +163,6 @@ final class StoreWatch: Sendable {
     watches.withLock { $0.branchFiles.contains("\(folder)/\(name)") }
   }
 
-  /// Answers a question of a command. Returns nil if not every change is reported.
-  func answer(_ question: FolderChanges.Question) -> FolderChanges? {
-    guard seesAllChanges else { return nil }
-    return watches.withLock { $0.changes.answer(question) }
-  }
-
   /// Reads the waiting events.
   func readEvents() -> [WakeSource.Wake] {
     var alarms: Set<Identifier> = []
@@ -192,9 +178,6 @@ final class StoreWatch: Sendable {
       switch folder {
       case .way: wakes.insert(.everything)
       case .alarms:
-        if name.hasSuffix(".json"), !name.hasPrefix(".") {
-          watches.withLock { $0.changes.record(name) }
-        }
         if name.hasSuffix(".json"), let id = Identifier(name.dropLast(5)) { alarms.insert(id) }
       case .root where name == "settings.json": wakes.insert(.settings)
       case .root where ["alarms", "devices", CalendarRecord.folder].contains(name):

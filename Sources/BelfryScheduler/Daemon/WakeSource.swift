@@ -51,15 +51,13 @@ final class WakeSource: Sendable {
   let pipeFailure: FileError?
   /// The table of mounted file systems, which reports a change as urgent data; nil if it cannot be read.
   private let mounts: Int32?
-  /// The server for questions about changes; nil if it could not be created.
-  private let changeServer: Mutex<FolderChangeServer?>
 
   /// Creates the timers, file watches and signal handlers.
   ///
   /// - Parameters:
   ///   - store: the store's folder.
   ///   - branch: the files that git replaces when the checked-out branch moves.
-  ///   - poke: the path of the named pipe. It is created if it is missing. The socket for questions is in its folder.
+  ///   - poke: the path of the named pipe. It is created if it is missing.
   ///   - wakesMachine: true to wake the machine from sleep.
   ///   - localTime: the path of the system's time zone.
   ///   - zones: the folder of the time zones.
@@ -83,7 +81,6 @@ final class WakeSource: Sendable {
       store: store, local: DurableFile.parent(of: poke), localTime: localTime, zones: zones)
     let table = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC)
     mounts = table < 0 ? nil : table
-    changeServer = Mutex(FolderChangeServer(DurableFile.parent(of: poke)))
     watch.watch(branch: branch)
     Signals.begin(signals)
   }
@@ -118,7 +115,6 @@ final class WakeSource: Sendable {
   /// Watches the store's folder again after it was missing or replaced. It can be on another file system than before.
   func reopen(poke: String, branch: [String]) {
     watch.begin(local: DurableFile.parent(of: poke), branch: branch)
-    reopenServer(DurableFile.parent(of: poke))
     // Without a pipe, file watches still detect changes, and `belfry poke` runs a tick.
     guard let pipe = try? WakeSource.openPipe(poke) else { return }
     // The new pipe takes the old descriptors, which the signal handlers and the polling thread use.
@@ -141,21 +137,7 @@ final class WakeSource: Sendable {
   /// True if the replacement of the store's folder is reported.
   var seesReplacement: Bool { mounts != nil && watch.seesReplacement }
 
-  /// Creates the socket for questions again, with the descriptor that the polling thread uses.
-  private func reopenServer(_ folder: String) {
-    guard let server = FolderChangeServer(folder) else { return }
-    changeServer.withLock { known in
-      guard let known else {
-        close(server.descriptor)
-        return
-      }
-      _ = dup3(server.descriptor, known.descriptor, O_CLOEXEC)
-      close(server.descriptor)
-    }
-  }
-
   deinit {
-    if let server = changeServer.withLock({ $0 }) { close(server.descriptor) }
     for descriptor in Set([timer, pokes, signals] + [wakeTimer, mounts].compactMap({ $0 })) {
       close(descriptor)
     }
@@ -187,8 +169,7 @@ final class WakeSource: Sendable {
   func start(_ onWake: @escaping @Sendable (Wake) -> Void) {
     BackgroundThread.start { [self] in
       // poll ignores negative descriptors.
-      let server = changeServer.withLock { $0?.descriptor ?? -1 }
-      var descriptors = [timer, watch.descriptor, pokes, wakeTimer ?? -1, server].map {
+      var descriptors = [timer, watch.descriptor, pokes, wakeTimer ?? -1].map {
         pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
       }
       descriptors.append(pollfd(fd: mounts ?? -1, events: Int16(POLLPRI), revents: 0))
@@ -198,20 +179,16 @@ final class WakeSource: Sendable {
         var wakes: [Wake] = []
         if descriptors[0].revents != 0 { wakes.append(readTimer(timer)) }
         if let wakeTimer, descriptors[3].revents != 0 { wakes.append(readTimer(wakeTimer)) }
-        // Changes that were completed before a question are part of the answer.
-        if descriptors[1].revents != 0 || descriptors[4].revents != 0 {
-          wakes += watch.readEvents()
-        }
-        if descriptors[5].revents & Int16(POLLPRI) != 0 {
+        if descriptors[1].revents != 0 { wakes += watch.readEvents() }
+        if descriptors[4].revents & Int16(POLLPRI) != 0 {
           // A file system can be mounted over any watched folder.
           watch.begin()
           wakes.append(.everything)
-        } else if descriptors[5].revents != 0 {
+        } else if descriptors[4].revents != 0 {
           // This error would be reported again and again.
-          descriptors[5].fd = -1
+          descriptors[4].fd = -1
         }
         if descriptors[2].revents != 0 { wakes += readPokes() }
-        if descriptors[4].revents != 0 { answerQuestions() }
         for wake in wakes { onWake(wake) }
         if wakes.contains(.stop) { return }
       }
@@ -223,8 +200,6 @@ final class WakeSource: Sendable {
     if read(timer, &count, 8) < 0, errno == ECANCELED { return .clockChanged }
     return .time
   }
-
-  private func answerQuestions() { changeServer.withLock { $0 }?.answer(watch.answer) }
 
   private func readPokes() -> [Wake] {
     var buffer = [UInt8](repeating: 0, count: 4096)

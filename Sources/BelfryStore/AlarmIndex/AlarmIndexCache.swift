@@ -3,105 +3,80 @@ import Git
 import Glibc
 
 /// The alarm index on disk: its reads, and the updates of its rows.
+///
+/// A row counts only as long as its file has the row's signature. The fingerprint is that of all rows, so that a row is
+/// written only if the statuses of all others are made from the same inputs.
 struct AlarmIndexCache: StorePart {
   let store: Store
 
-  /// The number of times that files which don't belong together are read before they count as damaged. Another process
-  /// may be replacing them.
-  private static let maxAttempts = 5
-
-  /// Returns the alarm index, or nil if it is missing or damaged.
-  func read() -> AlarmIndexFile? {
-    for _ in 0..<AlarmIndexCache.maxAttempts {
-      // Unreadable files are rebuilt.
-      guard let head = readHead(), let opened = openMain(),
-        let main = AlarmIndexTable(opened, .main)
-      else { return nil }
-      if let file = AlarmIndexFile(main, head) { return file }
-    }
-    return nil
+  /// The index as it is on disk.
+  struct Content: Sendable {
+    /// The number of the index's version. Each write makes another one.
+    let generation: Int64
+    /// The other inputs of the statuses: the time zones and the settings.
+    let fingerprint: String
+    /// The rows by the alarms' ids.
+    let rows: [Identifier: CachedAlarm]
   }
 
-  /// Returns the header of the main file and the changes, or nil if one is missing or damaged. The rest of the main
-  /// file can be damaged.
-  func readHead() -> AlarmIndexHead? {
-    for attempt in 0..<AlarmIndexCache.maxAttempts {
-      if attempt > 0 { usleep(1000) }
-      guard let file = openMain(),
-        let main = AlarmIndexCache.header(file, .main), let changes = readChanges()
-      else { return nil }
-      if let head = AlarmIndexCache.head(file, main, changes) { return head }
-    }
-    return nil
-  }
-
-  private func readChanges() -> AlarmIndexTable? {
-    let file = try? DurableFile.read(local.alarmIndexChanges, limit: AlarmIndexLayout.Limit.size)
-    return (file ?? nil).flatMap {
-      AlarmIndexTable($0.bytes, .changes, written: FileSignature($0.status).modified)
+  /// Returns the alarm index, or nil if there is none.
+  func read() -> Content? {
+    store.cache.read { database in
+      guard let state = try AlarmIndexCache.state(of: database) else { return nil }
+      var rows: [Identifier: CachedAlarm] = [:]
+      try database.run("SELECT content FROM alarms") { result in
+        let row = try AlarmIndexCache.row(result)
+        rows[row.id] = row
+      }
+      // A lost row would hide that the file of its alarm is missing.
+      guard rows.count == state.count else { throw CacheDatabase.Failure.damaged }
+      return Content(generation: state.generation, fingerprint: state.fingerprint, rows: rows)
     }
   }
 
-  private func openMain() -> ReadableFile? {
-    // `??` doesn't accept values that cannot be copied.
-    do {
-      return try ReadableFile.open(local.alarmIndex)
-    } catch {
-      return nil
-    }
+  /// Returns the rows of some alarms; the result lacks those that have none.
+  func rows(of ids: [Identifier]) -> [Identifier: CachedAlarm] {
+    store.cache.read { database in
+      var rows: [Identifier: CachedAlarm] = [:]
+      try database.run("SELECT content FROM alarms WHERE id = ?", ids.map { [.text($0.text)] }) {
+        let row = try AlarmIndexCache.row($0)
+        rows[row.id] = row
+      }
+      return rows
+    } ?? [:]
   }
 
-  private static func header(
-    _ file: borrowing ReadableFile, _ kind: AlarmIndexHeader.Kind
-  ) -> AlarmIndexHeader? {
-    (try? file.bytes(at: 0, count: AlarmIndexLayout.Header.size)).flatMap {
-      AlarmIndexHeader($0, kind)
-    }
-  }
-
-  private static func head(
-    _ file: borrowing ReadableFile, _ main: AlarmIndexHeader, _ changes: AlarmIndexTable
-  ) -> AlarmIndexHead? {
-    guard
-      let fingerprint = try? file.bytes(at: main.fingerprint.lowerBound, count: Int(main.link))
-    else { return nil }
-    return AlarmIndexHead(
-      main, fingerprint: String(decoding: fingerprint, as: UTF8.self), changes)
-  }
-
-  /// Returns the summaries with exactly this title, or nil if the index is missing or damaged.
-  ///
-  /// - Complexity: Reads the hashes of the titles, and the rows with the same hash.
+  /// Returns the summaries with exactly this title, or nil if there is no index.
   func summaries(titled title: String) -> [AlarmSummary]? {
-    guard let file = openMain(),
-      let main = AlarmIndexCache.header(file, .main), let changes = readChanges(),
-      let head = AlarmIndexCache.head(file, main, changes),
-      let hashes = try? file.bytes(at: main.titles.lowerBound, count: main.titles.count),
-      AlarmIndexLayout.titlesChecksum(hashes) == main.titlesChecksum
-    else {
-      return read().map { file in file.rows(titled: title).compactMap { file.summary($0) } }
+    store.cache.read { database in
+      guard try AlarmIndexCache.state(of: database) != nil else { return nil }
+      var summaries: [AlarmSummary] = []
+      try database.run("SELECT content FROM alarms WHERE title = ?", [[.text(title)]]) {
+        if let summary = try AlarmIndexCache.row($0).summary { summaries.append(summary) }
+      }
+      return summaries
     }
-    let rows = AlarmIndexTable.rows(titled: title, hashes: hashes[...])
-    return head.changes.rows(titled: title).compactMap { changes.summary($0) }
-      + rows.compactMap { AlarmIndexCache.summary($0, main, in: file) }
-      .filter { $0.title == title && changes.index(of: $0.id) == nil }
   }
 
-  /// Returns the summary of a row of the main file, or nil if it is damaged.
-  private static func summary(
-    _ index: Int, _ main: AlarmIndexHeader, in file: borrowing ReadableFile
-  ) -> AlarmSummary? {
-    typealias Row = AlarmIndexLayout.Row
-    guard let row = try? file.bytes(at: main.start(index), count: Row.size), row.count == Row.size,
-      let id = Identifier(row[Row.name..<(Row.name + Identifier.length)]),
-      case let location = AlarmIndexLayout.SummaryLocation(
-        number: CacheCoding.number(row, at: Row.summary)),
-      let bytes = try? file.bytes(at: main.heap + location.offset, count: location.length)
-    else { return nil }
-    return bytes.withUnsafeBytes { raw in
-      var reader = AlarmSummaryReader(raw: raw)
-      return reader.summary(id)
+  private static func row(_ result: CacheDatabase.Row) throws -> CachedAlarm {
+    guard let row = CachedAlarm(result.bytes(0)) else { throw CacheDatabase.Failure.damaged }
+    return row
+  }
+
+  /// The row of the table `state`.
+  private struct State {
+    let generation: Int64
+    let fingerprint: String
+    let count: Int64
+  }
+
+  /// Returns the state, or nil if the database has no alarm index.
+  private static func state(of database: CacheDatabase) throws -> State? {
+    var state: State?
+    try database.run("SELECT generation, fingerprint, count FROM state") {
+      state = State(generation: $0.number(0), fingerprint: $0.text(1), count: $0.number(2))
     }
+    return state
   }
 
   // MARK: The fingerprint
@@ -126,8 +101,7 @@ struct AlarmIndexCache: StorePart {
 
   /// Returns true if statuses with a fingerprint are still valid at their times.
   func isCurrent(_ fingerprint: String) -> Bool {
-    let zones = AlarmIndexCache.zones(in: fingerprint)
-    return !zones.contains(AlarmIndexCache.tooManyZones) && fingerprint == self.fingerprint(zones)
+    fingerprint == self.fingerprint(AlarmIndexCache.zones(in: fingerprint))
   }
 
   /// Returns the fingerprint of an index with new rows.
@@ -135,34 +109,38 @@ struct AlarmIndexCache: StorePart {
   /// - Parameters:
   ///   - rows: The new rows.
   ///   - known: The present fingerprint, whose other rows stay; nil if there are none.
-  func fingerprint(
-    with rows: [Identifier: AlarmIndexFile.Change?], after known: String?
-  ) -> String {
+  func fingerprint(with rows: [Change], after known: String?) -> String {
     var zones = store.deviceZones.names(of: store)
     zones.formUnion(known.map(AlarmIndexCache.zones) ?? [])
-    for row in rows.values { if let row { zones.insert(row.summary.zone) } }
+    for change in rows { zones.insert(change.summary.zone) }
     zones.remove(Alarm.Zone.floating.text)
-    let all = fingerprint(zones)
-    return all.utf8.count < AlarmIndexLayout.Limit.fingerprintLength
-      ? all : fingerprint([AlarmIndexCache.tooManyZones])
+    return fingerprint(zones)
   }
 
-  /// The text in the place of more names than a fingerprint can contain. Its statuses are never valid.
-  private static let tooManyZones = "*"
+  // MARK: Rows
 
-  /// Returns the row and the summary of an alarm whose file matches its blob.
+  /// A new row, and its summary.
+  typealias Change = (row: CachedAlarm, summary: AlarmSummary)
+
+  /// Returns the row of an alarm whose file matches its blob.
+  ///
+  /// - Parameter readAt: A time before the file was read, see `CachedAlarm.readAt`; nil if it is not known, so that the
+  ///   next reader reads the file again.
   func row(
-    _ alarm: Alarm, blob: ObjectID, status file: stat, settings: Settings
-  ) -> AlarmIndexFile.Change {
+    _ alarm: Alarm, blob: ObjectID, status file: stat, readAt: Int64? = nil, settings: Settings
+  ) -> Change {
     // The ledger affects only statuses that are not cached, except through advance warnings.
     let ledger = alarm.delivery.warnings == nil ? DeliveryLedger() : store.ledger.read()
     let summary = AlarmSummary(
       alarm,
       status: store.timeline(alarm).status(at: context.now, settings: settings, ledger: ledger))
+    let signature = FileSignature(file)
     return (
-      AlarmIndexFile.Row(
-        id: alarm.id, signature: FileSignature(file), blob: blob, validFrom: context.now,
-        validUntil: hasNamedZones(alarm) ? summary.status.validUntil : context.now),
+      CachedAlarm(
+        id: alarm.id, signature: signature, readAt: readAt ?? signature.changed, blob: blob,
+        validFrom: context.now,
+        validUntil: hasNamedZones(alarm) ? summary.status.validUntil : context.now,
+        summary: summary),
       summary
     )
   }
@@ -175,25 +153,21 @@ struct AlarmIndexCache: StorePart {
       && (cascadeZone == nil || cascadeZone == alarm.shownZone)
   }
 
+  // MARK: Writing
+
   /// Updates the alarm index with files that this process has just written and committed.
   ///
-  /// - Complexity: Independent of the number of alarms, unless the main file is written again.
+  /// - Complexity: Independent of the number of alarms, unless the other inputs of the statuses have changed.
   func update(
     files: [String: [UInt8]?], blobs: [String: ObjectID?], written: [String: stat]
   ) {
-    guard let head = readHead(), isCurrent(head.fingerprint),
-      let settings = try? store.settings().settings
-    else {
-      // A missing index is rebuilt now, because a removed record is detected only with an index.
-      try? AlarmIndex(store).save()
-      return
-    }
     let alarms = files.keys.compactMap { path -> (id: Identifier, path: String)? in
       guard case .alarm(let id) = RecordPath(path) else { return nil }
       return (id, path)
     }
+    guard let settings = try? store.settings().settings else { return rebuild() }
     let rows = Chunks.map(alarms.count) { range in
-      alarms[range].compactMap { id, path -> AlarmIndexFile.Change? in
+      alarms[range].compactMap { id, path -> Change? in
         // The row of a file that was not written keeps the previous version, so the next read finds the difference.
         guard let content = files[path] ?? nil, let blob = blobs[path] ?? nil,
           let status = written[path],
@@ -202,70 +176,61 @@ struct AlarmIndexCache: StorePart {
         return row(alarm, blob: blob, status: status, settings: settings)
       }
     }
-    replace(rows.reduce(into: [:]) { $0[$1.row.id] = .some($1) }, head)
+    let isUpdated = store.cache.write { database in
+      guard let state = try AlarmIndexCache.state(of: database), isCurrent(state.fingerprint)
+      else { return false }
+      if rows.isEmpty { return true }
+      try AlarmIndexCache.write(
+        rows, fingerprint: fingerprint(with: rows, after: state.fingerprint),
+        generation: state.generation, to: database)
+      return true
+    }
+    if isUpdated == false { rebuild() }
   }
+
+  /// Builds a missing index, because a removed record is detected only with one.
+  private func rebuild() { try? AlarmIndex(store).save() }
 
   /// Replaces rows of the alarm index, if it exists.
-  func replace(_ rows: [Identifier: AlarmIndexFile.Change?]) {
-    if !rows.isEmpty, let head = readHead() { replace(rows, head) }
-  }
-
-  private func replace(_ rows: [Identifier: AlarmIndexFile.Change?], _ head: AlarmIndexHead) {
+  func replace(_ rows: [Change]) {
     if rows.isEmpty { return }
-    let fingerprint = fingerprint(replacing: rows, in: head)
-    if fingerprint == head.fingerprint,
-      let changes = head.changes(replacing: rows, folder: head.changes.header.folder)
-    {
-      return write(AlarmIndexFile.Output(main: nil, changes: changes), replacing: head)
+    _ = store.cache.write { database in
+      guard let state = try AlarmIndexCache.state(of: database) else { return }
+      // An outdated fingerprint stays, so that the other rows are not taken for current.
+      let fingerprint =
+        isCurrent(state.fingerprint)
+        ? fingerprint(with: rows, after: state.fingerprint) : state.fingerprint
+      try AlarmIndexCache.write(
+        rows, fingerprint: fingerprint, generation: state.generation, to: database)
     }
-    guard let file = read() else { return }
-    write(
-      AlarmIndexFile.output(
-        from: file, replacing: rows, folder: file.folder,
-        fingerprint: self.fingerprint(replacing: rows, in: file.head)),
-      replacing: file.head)
   }
 
-  /// Returns the fingerprint of an index with some rows replaced. An outdated one stays, so that its other rows are not
-  /// taken for current.
-  private func fingerprint(
-    replacing rows: [Identifier: AlarmIndexFile.Change?], in head: AlarmIndexHead
-  ) -> String {
-    isCurrent(head.fingerprint)
-      ? fingerprint(with: rows, after: head.fingerprint) : head.fingerprint
-  }
-
-  /// Writes the alarm index.
-  ///
-  /// An error is ignored: the next reader finds the difference, or rebuilds the index.
+  /// Saves rows that a reader has made, unless another process has written to the index since then.
   ///
   /// - Parameters:
-  ///   - output: The files.
-  ///   - old: The index from which the files were made; nil for none. If another process has replaced it, nothing is
-  ///     written, because rows would be lost.
-  func write(_ output: AlarmIndexFile.Output, replacing old: AlarmIndexHead?) {
-    let prepared = local.temporaryIndex + "-changes"
-    do {
-      // A full disk must not leave a new main file without its changes.
-      try DurableFile.write(
-        output.changes, to: prepared, temporary: prepared + "~", syncing: false)
-      if let old, readHead()?.isSame(as: old) != true { throw FileError("write", prepared) }
-      if let main = output.main {
-        try DurableFile.write(
-          main, to: local.alarmIndex, temporary: local.temporaryIndex, syncing: false)
-      }
-      guard rename(prepared, local.alarmIndexChanges) == 0 else {
-        throw FileError("write", local.alarmIndexChanges)
-      }
-    } catch {
-      _ = unlink(prepared)
+  ///   - rows: The rows.
+  ///   - fingerprint: The other inputs of all statuses.
+  ///   - generation: The generation of the index that was read; nil without one.
+  func save(_ rows: [Change], fingerprint: String, after generation: Int64?) {
+    _ = store.cache.write { database in
+      guard try AlarmIndexCache.state(of: database)?.generation == generation else { return }
+      try AlarmIndexCache.write(
+        rows, fingerprint: fingerprint, generation: generation, to: database)
     }
   }
 
-  /// Removes the alarm index. The next reader rebuilds it.
-  func remove() {
-    _ = unlink(local.alarmIndexChanges)
-    _ = unlink(local.alarmIndex)
+  private static func write(
+    _ rows: [Change], fingerprint: String, generation: Int64?, to database: CacheDatabase
+  ) throws {
+    try database.run(
+      "INSERT OR REPLACE INTO alarms (id, title, content) VALUES (?, ?, ?)",
+      rows.map { [.text($0.row.id.text), .text($0.summary.title), .bytes($0.row.bytes)] })
+    // A reader of a removed index must not take a new one for it.
+    let next = generation.map { $0 &+ 1 } ?? .random(in: 0...Int64.max)
+    try database.execute("DELETE FROM state")
+    try database.run(
+      "INSERT INTO state (generation, fingerprint, count) SELECT ?, ?, count(*) FROM alarms",
+      [[.number(next), .text(fingerprint)]])
   }
 }
 

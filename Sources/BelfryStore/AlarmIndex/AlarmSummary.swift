@@ -69,8 +69,6 @@ public struct AlarmSummary: Hashable, Sendable {
 
   /// True if a list shows nothing but the title, the schedule and the next occurrence: nothing rings, waits, was missed,
   /// is skipped or paused, and the alarm has no tags, cascade or partner.
-  ///
-  /// The alarm index contains it. A change of the condition needs a new version of the index's format.
   public var isPlain: Bool {
     switch state {
     case .active, .disabled, .finished: break

@@ -1,49 +1,11 @@
 import BelfryCore
 
 /// The writer of an alarm's summary in the alarm index.
+///
+/// A change of the format needs another version of `StoreCache`.
 enum AlarmSummaryWriter {
-  private typealias Summary = AlarmIndexLayout.Summary
-
-  /// Appends a summary: the head, whose fields are at fixed offsets, the title, zone and rule, and the rest.
+  /// Appends a summary.
   static func append(_ summary: AlarmSummary, to bytes: inout [UInt8]) {
-    let start = bytes.count
-    let status = summary.status
-    bytes.append(contentsOf: repeatElement(0, count: Summary.size))
-    bytes.append(contentsOf: summary.title.utf8)
-    let zone = bytes.count
-    bytes.append(contentsOf: summary.zone.utf8)
-    let rule = bytes.count
-    RuleWriter.append(summary.rule, to: &bytes)
-    let rest = bytes.count
-    appendRest(summary, to: &bytes)
-
-    bytes.withUnsafeMutableBytes { raw in
-      let head = UnsafeMutableRawBufferPointer(rebasing: raw[start...])
-      func set(_ value: some BitwiseCopyable, _ offset: Int) {
-        head.storeBytes(of: value, toByteOffset: offset, as: type(of: value))
-      }
-      set(UInt32(zone - start - Summary.size), Summary.titleLength)
-      set(UInt32(rule - zone), Summary.zoneLength)
-      set(UInt32(rest - rule), Summary.ruleLength)
-      set(UInt8(AlarmStatus.State.allCases.firstIndex(of: status.state) ?? 0), Summary.state)
-      set(flags(summary, status).rawValue, Summary.flags)
-      set(Int64(status.next?.civil.minuteNumber ?? 0), Summary.nextCivil)
-      set(status.next?.at.milliseconds ?? .max, Summary.next)
-      set(status.validUntil.milliseconds, Summary.validUntil)
-    }
-  }
-
-  private static func flags(_ summary: AlarmSummary, _ status: AlarmStatus) -> Summary.Flags {
-    var flags: Summary.Flags = []
-    if summary.isDeleted { flags.insert(.isDeleted) }
-    if status.isFinished { flags.insert(.isFinished) }
-    if summary.hasCascade { flags.insert(.hasCascade) }
-    if status.snooze != nil { flags.insert(.isSnoozed) }
-    if summary.isPlain { flags.insert(.isPlain) }
-    return flags
-  }
-
-  private static func appendRest(_ summary: AlarmSummary, to bytes: inout [UInt8]) {
     func text(_ text: String) {
       number(Int64(text.utf8.count))
       bytes.append(contentsOf: text.utf8)
@@ -51,17 +13,29 @@ enum AlarmSummaryWriter {
     func number(_ number: Int64) {
       withUnsafeBytes(of: number) { bytes.append(contentsOf: $0) }
     }
+    func flag(_ flag: Bool) { bytes.append(flag ? 1 : 0) }
     /// Appends a presence flag and the value, if there is one.
     func optional<Value>(_ value: Value?, _ write: (Value) -> Void) {
-      bytes.append(value == nil ? 0 : 1)
+      flag(value != nil)
       if let value { write(value) }
     }
     let status = summary.status
+    text(summary.title)
+    text(summary.zone)
+    RuleWriter.append(summary.rule, to: &bytes)
+    flag(summary.isDeleted)
+    flag(summary.hasCascade)
     optional(summary.note, text)
     number(Int64(summary.tags.count))
     for tag in summary.tags.sorted() { text(tag.text) }
     text(summary.badge)
     optional(summary.partner, text)
+    bytes.append(UInt8(AlarmStatus.State.allCases.firstIndex(of: status.state) ?? 0))
+    number(status.validUntil.milliseconds)
+    optional(status.next) {
+      number(Int64($0.civil.minuteNumber))
+      number($0.at.milliseconds)
+    }
     optional(status.current) { number(Int64($0.minuteNumber)) }
     number(Int64(status.pending.count))
     for pending in status.pending {
@@ -144,17 +118,28 @@ struct AlarmSummaryReader {
 
   /// Returns the summary of an alarm.
   mutating func summary(_ id: Identifier) -> AlarmSummary? {
-    guard let line = AlarmLine(summary: raw) else { return nil }
-    let flags = line.flags
-    position = line.ruleRange.lowerBound
-    guard let rule = rule() else { return nil }
-    position = line.ruleRange.upperBound
-    guard let hasNote = byte() else { return nil }
+    guard let title = text(), let zone = text(), let rule = rule(), let isDeleted = byte(),
+      let hasCascade = byte(), let hasNote = byte()
+    else { return nil }
     let note = hasNote == 1 ? text() : nil
     guard let tags = tags(), let badge = text(), let hasPartner = byte() else { return nil }
     let partner = hasPartner == 1 ? text() : nil
-    var status = AlarmStatus(state: line.state, validUntil: line.validUntil)
-    status.next = line.next
+    guard let status = status() else { return nil }
+    return AlarmSummary(
+      id: id, title: title, note: note, tags: tags, badge: badge, rule: rule, zone: zone,
+      isDeleted: isDeleted == 1, hasCascade: hasCascade == 1, partner: partner, status: status)
+  }
+
+  private mutating func status() -> AlarmStatus? {
+    let states = AlarmStatus.State.allCases
+    guard let state = byte(), Int(state) < states.count, let validUntil = instant(),
+      let hasNext = byte()
+    else { return nil }
+    var status = AlarmStatus(state: states[Int(state)], validUntil: validUntil)
+    if hasNext == 1 {
+      guard let civil = civil(), let at = instant() else { return nil }
+      status.next = Timeline.Occurrence(civil: civil, at: at)
+    }
     guard let hasCurrent = byte() else { return nil }
     if hasCurrent == 1 { status.current = civil() }
     guard let pending = number(), (0...10_000).contains(pending) else { return nil }
@@ -176,10 +161,6 @@ struct AlarmSummaryReader {
     }
     guard let isPaused = byte() else { return nil }
     if isPaused == 1 { status.pausedUntil = civil() }
-    return AlarmSummary(
-      id: id, title: String(decoding: line.title, as: UTF8.self), note: note, tags: tags,
-      badge: badge, rule: rule, zone: String(decoding: line.zone, as: UTF8.self),
-      isDeleted: flags.contains(.isDeleted), hasCascade: flags.contains(.hasCascade),
-      partner: partner, status: status)
+    return status
   }
 }

@@ -65,7 +65,7 @@ public struct Repair: Sendable {
     try await repairGraph(repository, quarantine)
     try await repairIndex(repository, quarantine, isStale: isMoved)
     // The alarm index relies on the state before the repair. Without it every record is examined again.
-    store.alarmIndexCache.remove()
+    store.cache.remove()
     try await repairRecords(quarantine)
   }
 

@@ -10,8 +10,6 @@ final class LogReader {
   fileprivate let store: Store
   private let report: (String, RecordError) -> Void
   private let alarm: Identifier?
-  /// The index and the number of the alarm in it; the index is nil if it is missing, the number if it is not needed.
-  private var index: (file: LogIndexFile?, alarm: Int?)?
 
   /// The number of days that are read from their files before the index is opened, as few commands need more.
   fileprivate static let directDays = 8
@@ -62,7 +60,7 @@ final class LogReader {
   }
 
   /// Reads the file of an entry. Returns nil if it is of another alarm, not valid or missing.
-  fileprivate func read(_ path: String) -> LogIndexFile.Row? {
+  fileprivate func read(_ path: String) -> CachedLogDay.Row? {
     guard case .log = RecordPath(path) else { return nil }
     do {
       guard let file = try DurableFile.read("\(store.path)/\(path)", limit: LogRecord.largest)
@@ -70,7 +68,7 @@ final class LogReader {
       if let alarm, !LogRecord.mentions(alarm, file.bytes) { return nil }
       let entry = try LogRecord.decode(file.bytes)
       guard alarm == nil || entry.alarm == alarm else { return nil }
-      return LogIndexFile.Row(entry: entry, signature: FileSignature(file.status))
+      return CachedLogDay.Row(entry: entry, signature: FileSignature(file.status))
     } catch let error as RecordError {
       report(path, error)
     } catch {
@@ -80,56 +78,37 @@ final class LogReader {
   }
 
   /// Returns the entries of several days from the index, for each day nil if the index doesn't have it as it is now.
+  ///
+  /// - Parameter days: Consecutive days, newest first.
   fileprivate func indexed(_ days: [String]) -> [[LogEntry]?] {
-    let (file, number) = index ?? open()
-    guard let file else { return days.map { _ in nil } }
+    let known = LogIndex(store: store).days(days)
     let (path, alarm) = (store.path, alarm)
     // One day has about twenty entries.
     return Chunks.map(days.count, parallelFrom: LogReader.parallelDays) { range in
-      range.map { LogReader.indexed(days[$0], in: file, path, of: alarm, number) }
+      days[range].map { day -> [LogEntry]? in
+        guard let bytes = known[day] else { return nil }
+        return LogReader.unchangedRows(bytes, of: alarm, path: "\(path)/log/\(day)")?.map(\.entry)
+      }
     }
   }
 
-  private static func indexed(
-    _ day: String, in file: LogIndexFile, _ store: String, of alarm: Identifier?, _ number: Int?
-  ) -> [LogEntry]? {
-    guard let rows = unchangedRows(of: day, in: file, store) else { return nil }
-    var entries: [LogEntry] = []
-    if alarm == nil { entries.reserveCapacity(rows.count) }
-    for row in rows {
-      if alarm != nil, number.map({ !file.mentions($0, row: row) }) ?? false { continue }
-      guard let entry = file.entry(row) else { return nil }
-      if alarm == nil || entry.alarm == alarm { entries.append(entry) }
-    }
-    return entries
-  }
-
-  private func open() -> (file: LogIndexFile?, alarm: Int?) {
-    let file = LogIndex(store: store).read()
-    let opened = (file: file, alarm: alarm.flatMap { file?.number(of: $0) })
-    index = opened
-    return opened
-  }
-
-  /// Returns the rows of a day whose folder and files are as they were when the index was written, or nil.
+  /// Returns the rows of a day in the index if its folder and files are as they were when it was written, or nil.
+  ///
+  /// - Parameters:
+  ///   - bytes: The day in the index.
+  ///   - alarm: The alarm whose rows are returned; nil for all alarms.
+  ///   - path: The day's folder.
   static func unchangedRows(
-    of day: String, in file: LogIndexFile, _ store: String
-  ) -> Range<Int>? {
-    guard let known = file.days[day] else { return nil }
-    let folder = Glibc.open("\(store)/log/\(day)", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    _ bytes: [UInt8], of alarm: Identifier? = nil, path: String
+  ) -> [CachedLogDay.Row]? {
+    let folder = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard folder >= 0 else { return nil }
     defer { close(folder) }
-    var status = stat()
-    guard fstat(folder, &status) == 0, FileSignature(status) == known.folder,
-      file.vouches(for: known.folder)
-    else { return nil }
-    for row in known.rows {
-      let expected = file.signature(row)
-      let result = file.withName(row) { fstatat(folder, $0, &status, AT_SYMLINK_NOFOLLOW) }
-      guard result == 0, FileSignature(status) == expected, file.vouches(for: expected)
-      else { return nil }
+    return CachedLogDay.rows(bytes, of: alarm) { name, signature in
+      var status = stat()
+      return fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0
+        && FileSignature(status) == signature
     }
-    return known.rows
   }
 }
 
@@ -198,44 +177,58 @@ private struct DayEntries: IteratorProtocol {
 struct LogIndex: StorePart {
   let store: Store
 
-  /// Returns the index, or nil if it is missing or damaged.
-  func read() -> LogIndexFile? {
-    (try? DurableFile.read(local.logIndex, limit: 1 << 30)).flatMap {
-      LogIndexFile($0.bytes, written: FileSignature($0.status).modified)
-    }
+  /// Returns the days in the index with the given paths, see `CachedLogDay`.
+  ///
+  /// - Parameter days: Consecutive days, newest first.
+  func days(_ days: [String]) -> [String: [UInt8]] {
+    guard let first = days.last, let last = days.first else { return [:] }
+    return store.cache.read { database in
+      var found: [String: [UInt8]] = [:]
+      try database.run(
+        "SELECT day, content FROM days WHERE day BETWEEN ? AND ?", [[.text(first), .text(last)]]
+      ) { found[$0.text(0)] = $0.bytes(1) }
+      return found
+    } ?? [:]
   }
 
   /// The number of days below which the log is read without an index.
   private static let minDays = 60
 
-  /// Writes the index with all days whose entries are valid. An error is ignored: the log is then read from its files.
+  /// Updates the index with all days whose entries are valid. An error is ignored: the log is then read from its files.
   func update() {
     let days = Array(LogReader.days(store))
     guard days.count >= LogIndex.minDays else { return }
-    let known = read()
-    var content: [(name: String, folder: FileSignature, rows: [LogIndexFile.Row])] = []
+    let readAt = FileSignature.time(in: path)
+    let known = self.days(days)
+    var content: [[CacheDatabase.Value]] = []
+    var outdated = Set(known.keys)
     for day in days {
-      var isValid = true
-      let reader = LogReader(store, of: nil) { _, _ in isValid = false }
-      var status = stat()
       let folder = "\(path)/log/\(day)"
-      guard stat(folder, &status) == 0 else { continue }
-      if let known, let range = LogReader.unchangedRows(of: day, in: known, path) {
-        let rows = range.compactMap { row in
-          known.entry(row).map { LogIndexFile.Row(entry: $0, signature: known.signature(row)) }
-        }
-        if rows.count == range.count { content.append((day, FileSignature(status), rows)) }
-        continue
-      }
-      let paths = LogReader.names(folder).map { "log/\(day)/\($0)" }
-      let rows = paths.compactMap { reader.read($0) }
-      // A row has the name of its file from the entry.
-      if isValid, !rows.isEmpty, rows.map({ LogRecord.path($0.entry) }) == paths {
-        content.append((day, FileSignature(status), rows))
+      if let bytes = known[day], LogReader.unchangedRows(bytes, path: folder) != nil {
+        outdated.remove(day)
+      } else if let bytes = read(day, in: folder, readAt) {
+        content.append([.text(day), .bytes(bytes)])
       }
     }
-    _ = try? DurableFile.write(
-      LogIndexFile.bytes(content), to: local.logIndex,
-      temporary: "\(local.logIndex).new-\(getpid())", syncing: false)
+    if content.isEmpty, outdated.isEmpty { return }
+    _ = store.cache.write { database in
+      try database.run("DELETE FROM days WHERE day = ?", outdated.map { [.text($0)] })
+      try database.run("INSERT OR REPLACE INTO days (day, content) VALUES (?, ?)", content)
+    }
+  }
+
+  /// Returns a day from its files, or nil if it has an entry that is not valid.
+  private func read(_ day: String, in folder: String, _ readAt: Int64) -> [UInt8]? {
+    var status = stat()
+    guard stat(folder, &status) == 0 else { return nil }
+    var isValid = true
+    let reader = LogReader(store, of: nil) { _, _ in isValid = false }
+    let paths = LogReader.names(folder).map { "log/\(day)/\($0)" }
+    let rows = paths.compactMap { reader.read($0) }
+    // A row has the name of its file from the entry.
+    guard isValid, !rows.isEmpty, rows.map({ LogRecord.path($0.entry) }) == paths else {
+      return nil
+    }
+    return CachedLogDay.bytes(FileSignature(status), readAt: readAt, rows)
   }
 }

@@ -27,8 +27,7 @@ struct PowerFailureRecovery {
     if !repository.isIndexIntact, unlink(index) != 0, errno != ENOENT {
       throw FileError("remove", index)
     }
-    store.alarmIndexCache.remove()
-    _ = unlink(local.logIndex)
+    store.cache.remove()
     for name in DurableFile.names(in: local.folder) where name.hasPrefix("new-") {
       _ = unlink("\(local.folder)/\(name)")
     }

@@ -40,12 +40,8 @@ struct LocalState: Sendable {
   var poke: String { folder + "/poke" }
   /// The lock for packing objects.
   var packLock: String { folder + "/pack.lock" }
-  /// The main file of the alarm index.
-  var alarmIndex: String { folder + "/alarm-index" }
-  /// The changes of the alarm index since its main file was written.
-  var alarmIndexChanges: String { folder + "/alarm-index-changes" }
-  /// The log index.
-  var logIndex: String { folder + "/log-index" }
+  /// The database of the caches. SQLite keeps its write-ahead log and its shared memory beside it.
+  var cache: String { folder + "/cache.db" }
   /// The journal of the writes since the last checkpoint.
   var journal: String { folder + "/journal" }
   /// The identity of this clone. Without it, the clone becomes another device at the next command.
@@ -54,9 +50,6 @@ struct LocalState: Sendable {
   /// Returns the path of a temporary file that is renamed into the store, for a holder of a lock. A file that a dead
   /// process left is overwritten.
   func temporary(_ purpose: String) -> String { "\(folder)/new-\(purpose)" }
-
-  /// The path of a temporary file for the alarm index, for processes without a lock.
-  var temporaryIndex: String { "\(folder)/new-alarm-index-\(getpid())" }
 
   // MARK: Identity
 

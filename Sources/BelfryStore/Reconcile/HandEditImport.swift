@@ -60,9 +60,9 @@ struct HandEditImport: ReconcileStep {
       ids = index.unsettled
     }
     if ids.isEmpty { return Result() }
-    let indexFile = writer.store.alarmIndexCache.read()
-    guard let committed = try committedVersions(ids, indexFile, writer) else { return Result() }
-    var edits = try AlarmEdits(writer, indexFile, committed)
+    let rows = writer.store.alarmIndexCache.rows(of: ids)
+    guard let committed = try committedVersions(ids, rows, writer) else { return Result() }
+    var edits = try AlarmEdits(writer, rows, committed)
     for id in ids { try edits.add(id) }
     try edits.commit()
     return edits.result
@@ -70,18 +70,18 @@ struct HandEditImport: ReconcileStep {
 
   /// Returns the blobs of the alarms in HEAD, or nil if nothing is to be imported.
   private func committedVersions(
-    _ ids: [Identifier], _ indexFile: AlarmIndexFile?, _ writer: StoreWriter
+    _ ids: [Identifier], _ rows: [Identifier: CachedAlarm], _ writer: StoreWriter
   ) throws -> [Identifier: ObjectID]? {
     guard ids.count == 1, let id = ids.first, !isBranchUnknown else {
       return try Store.committedAlarms(writer.repository)
     }
     // This avoids the history in the common case of an unchanged alarm.
-    if let indexFile, let row = indexFile.index(of: id) {
+    if let row = rows[id] {
       var status = stat()
       if lstat("\(writer.store.path)/\(AlarmRecord.path(id))", &status) == 0,
-        FileSignature(status) == indexFile.signature(row)
+        FileSignature(status) == row.signature
       {
-        writer.read[AlarmRecord.path(id)] = indexFile.row(row)?.blob
+        writer.read[AlarmRecord.path(id)] = row.blob
         return nil
       }
     }
@@ -92,23 +92,24 @@ struct HandEditImport: ReconcileStep {
 /// The edits of one import.
 private struct AlarmEdits {
   private let writer: StoreWriter
-  private let indexFile: AlarmIndexFile?
+  /// The rows of the alarms in the alarm index.
+  private let rows: [Identifier: CachedAlarm]
   private let committed: [Identifier: ObjectID]
   /// The versions of alarms that the branch must not lose (see `StoreWriter.acknowledgedCommits`).
   private let acknowledged: [Identifier: Set<ObjectID>]
   private let settings: Settings
   private var origin: EditOrigin
   private var files: [String: [UInt8]?] = [:]
-  private var unchanged: [Identifier: AlarmIndexFile.Change?] = [:]
+  private var unchanged: [AlarmIndexCache.Change] = []
   private var edits: [(alarm: Alarm, fields: [Alarm.Field], isNew: Bool)] = []
   private(set) var result = HandEditImport.Result()
   private var store: Store { writer.store }
 
   init(
-    _ writer: StoreWriter, _ indexFile: AlarmIndexFile?, _ committed: [Identifier: ObjectID]
+    _ writer: StoreWriter, _ rows: [Identifier: CachedAlarm], _ committed: [Identifier: ObjectID]
   ) throws {
     self.writer = writer
-    self.indexFile = indexFile
+    self.rows = rows
     self.committed = committed
     settings = try writer.store.settings().settings
     acknowledged = try AlarmEdits.acknowledgedVersions(writer)
@@ -157,10 +158,7 @@ private struct AlarmEdits {
       files[path] = AlarmRecord.encode(alarm)
       result.restored.append(path)
     case .good(let written, let content):
-      let known = indexFile.flatMap { file in
-        file.index(of: id).flatMap { file.row($0)?.blob }
-      }
-      let base = try version(known, id) ?? version(head, id)
+      let base = try version(rows[id]?.blob, id) ?? version(head, id)
       // The index can have an earlier version than the branch, and another program can have committed an earlier one.
       let others = try versions(Set([head].compactMap { $0 }).union(acknowledged[id] ?? []), id)
         .filter { $0 != base }
@@ -173,8 +171,9 @@ private struct AlarmEdits {
       let bytes = AlarmRecord.encode(joined)
       if let head, bytes == content.bytes, Repository.blobID(bytes) == head {
         // Another program has committed the file, so only the index is updated.
-        unchanged[id] = store.alarmIndexCache.row(
-          joined, blob: head, status: content.status, settings: settings)
+        unchanged.append(
+          store.alarmIndexCache.row(
+            joined, blob: head, status: content.status, settings: settings))
       } else {
         files[path] = bytes
       }

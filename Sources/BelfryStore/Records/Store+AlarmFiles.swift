@@ -56,10 +56,7 @@ extension Store {
   /// Returns the last valid version of an alarm: the one in the alarm index, or else the latest one in the history.
   func lastGood(_ id: Identifier) throws -> (alarm: Alarm, blob: ObjectID)? {
     let repository = try repository()
-    var known: ObjectID?
-    if let file = alarmIndexCache.read(), let index = file.index(of: id) {
-      known = file.row(index)?.blob
-    }
+    let known = alarmIndexCache.rows(of: [id])[id]?.blob
     guard
       let (bytes, blob) = try lastGoodVersion(of: AlarmRecord.path(id), repository, known: known)
     else { return nil }
