@@ -261,7 +261,9 @@ class Recorder:
 
     def call_mmap(self, process, name, arguments, result):
         if "PROT_WRITE" in arguments and "MAP_SHARED" in arguments and self.opened(process, arguments):
-            self.unknown(process, name, arguments, result)
+            # The first process that opens a database of SQLite makes this index of the write-ahead log again.
+            if not text(FILE.findall(arguments)[0][1]).endswith("/cache.db-shm"):
+                self.unknown(process, name, arguments, result)
 
     def call_copy_file_range(self, process, name, arguments, result):
         if any(text(path).startswith(self.root + "/") for _, path in FILE.findall(arguments)[1:]):

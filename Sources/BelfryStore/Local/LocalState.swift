@@ -40,7 +40,7 @@ struct LocalState: Sendable {
   var poke: String { folder + "/poke" }
   /// The lock for packing objects.
   var packLock: String { folder + "/pack.lock" }
-  /// The database of the caches. SQLite keeps its write-ahead log and its shared memory beside it.
+  /// The database of the caches, see `StoreCache`. SQLite keeps its write-ahead log and its shared memory beside it.
   var cache: String { folder + "/cache.db" }
   /// The journal of the writes since the last checkpoint.
   var journal: String { folder + "/journal" }
