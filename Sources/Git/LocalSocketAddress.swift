@@ -18,35 +18,7 @@ public enum LocalSocketAddress {
     withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
     // The name of an abstract socket has no zero byte at its end.
     let length = MemoryLayout<sa_family_t>.size + bytes.count + (bytes[0] == 0 ? 0 : 1)
-    return with(&address, length, body)
-  }
-
-  /// Calls a closure with the address of a socket file in a folder, whatever the length of the folder's path is.
-  ///
-  /// - Returns: The result of the closure, or nil if the folder cannot be opened.
-  public static func with<Result>(
-    _ name: String, in folder: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
-  ) -> Result? {
-    let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else { return nil }
-    defer { close(descriptor) }
-    return with("/proc/self/fd/\(descriptor)/\(name)", body)
-  }
-
-  /// Calls a closure with the address for which the system chooses an abstract name.
-  public static func withAutomatic<Result>(
-    _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
-  ) -> Result {
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    return with(&address, MemoryLayout<sa_family_t>.size, body)
-  }
-
-  private static func with<Result>(
-    _ address: inout sockaddr_un, _ length: Int,
-    _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
-  ) -> Result {
-    withUnsafePointer(to: &address) { pointer in
+    return withUnsafePointer(to: &address) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(length)) }
     }
   }
