@@ -156,11 +156,11 @@ struct AlarmIndex {
     }
   }
 
-  /// Returns the summaries of all alarms, in the order of their ids.
+  /// Returns the summaries of all alarms.
   func summaries() -> [AlarmSummary] {
-    let rows = cached?.rows.values.filter { corrected[$0.id] == nil } ?? []
-    let known = Chunks.map(rows.count) { range in rows[range].compactMap(\.summary) }
-    return (known + corrected.values.compactMap { $0 }).sorted { $0.id < $1.id }
+    let rows = (cached?.all ?? []).filter { corrected[$0.id] == nil }
+    return Chunks.map(rows.count) { range in rows[range].compactMap(\.summary) }
+      + corrected.values.compactMap { $0 }.sorted { $0.id < $1.id }
   }
 
   /// Returns the summaries of the alarms whose title contains a text, case-insensitively, or whose identifier begins

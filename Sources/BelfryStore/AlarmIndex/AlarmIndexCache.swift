@@ -15,6 +15,8 @@ struct AlarmIndexCache: StorePart {
     let generation: Int64
     /// The other inputs of the statuses: the time zones and the settings.
     let fingerprint: String
+    /// The rows in the order of the alarms' ids.
+    let all: [CachedAlarm]
     /// The rows by the alarms' ids.
     let rows: [Identifier: CachedAlarm]
   }
@@ -23,14 +25,15 @@ struct AlarmIndexCache: StorePart {
   func read() -> Content? {
     store.cache.read { database in
       guard let state = try AlarmIndexCache.state(of: database) else { return nil }
-      var rows: [Identifier: CachedAlarm] = [:]
-      try database.run("SELECT content FROM alarms") { result in
-        let row = try AlarmIndexCache.row(result)
-        rows[row.id] = row
+      var all: [CachedAlarm] = []
+      try database.run("SELECT content FROM alarms ORDER BY id") {
+        all.append(try AlarmIndexCache.row($0))
       }
+      let rows = Dictionary(all.map { ($0.id, $0) }) { $1 }
       // A lost row would hide that the file of its alarm is missing.
       guard rows.count == state.count else { throw CacheDatabase.Failure.damaged }
-      return Content(generation: state.generation, fingerprint: state.fingerprint, rows: rows)
+      return Content(
+        generation: state.generation, fingerprint: state.fingerprint, all: all, rows: rows)
     }
   }
 

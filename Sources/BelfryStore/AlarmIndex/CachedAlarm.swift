@@ -15,8 +15,8 @@ struct CachedAlarm: Sendable {
   let validFrom: Instant
   /// The end of that time, exclusive.
   let validUntil: Instant
-  /// The summary in the format of `AlarmSummaryWriter`. Most commands need few summaries.
-  private let summaryBytes: [UInt8]
+  /// The row as bytes: its fields, the summary in the format of `AlarmSummaryWriter`, and a checksum.
+  let bytes: [UInt8]
 
   /// Creates a row.
   init(
@@ -29,40 +29,15 @@ struct CachedAlarm: Sendable {
     self.blob = blob
     self.validFrom = validFrom
     self.validUntil = validUntil
-    var bytes: [UInt8] = []
-    AlarmSummaryWriter.append(summary, to: &bytes)
-    summaryBytes = bytes
-  }
-
-  /// The summary; nil if it is damaged.
-  var summary: AlarmSummary? {
-    summaryBytes.withUnsafeBytes { raw in
-      var reader = AlarmSummaryReader(raw: raw)
-      return reader.summary(id)
-    }
-  }
-
-  /// Returns true if the signature of the file proves that it is unchanged.
-  func vouches(for signature: FileSignature) -> Bool {
-    signature == self.signature && signature.isConclusive(at: readAt)
-  }
-
-  /// Returns true if the status is valid at an instant.
-  func isValid(at now: Instant) -> Bool { now >= validFrom && now < validUntil }
-
-  // MARK: Coding
-
-  /// The row as bytes: its fields, the summary, and a checksum.
-  var bytes: [UInt8] {
     var bytes = Array(id.text.utf8)
     CacheCoding.append(signature, to: &bytes)
     CacheCoding.append(readAt, to: &bytes)
     bytes += blob.bytes
     CacheCoding.append(validFrom.milliseconds, to: &bytes)
     CacheCoding.append(validUntil.milliseconds, to: &bytes)
-    bytes += summaryBytes
+    AlarmSummaryWriter.append(summary, to: &bytes)
     CacheCoding.appendChecksum(to: &bytes)
-    return bytes
+    self.bytes = bytes
   }
 
   /// Reads a row. Returns nil if it is damaged.
@@ -79,6 +54,26 @@ struct CachedAlarm: Sendable {
     self.blob = ObjectID(blob)
     validFrom = Instant(milliseconds: from)
     validUntil = Instant(milliseconds: until)
-    summaryBytes = Array(reader.rest())
+    self.bytes = bytes
   }
+
+  /// The size of the fields before the summary: the id, the signature, the blob, and three times.
+  private static let fieldsSize = Identifier.length + 4 * 8 + ObjectID.byteCount + 3 * 8
+
+  /// The summary, which few commands need of all alarms; nil if it is not valid.
+  var summary: AlarmSummary? {
+    bytes.withUnsafeBytes { raw in
+      var reader = AlarmSummaryReader(
+        raw: UnsafeRawBufferPointer(rebasing: raw[CachedAlarm.fieldsSize..<(raw.count - 8)]))
+      return reader.summary(id)
+    }
+  }
+
+  /// Returns true if the signature of the file proves that it is unchanged.
+  func vouches(for signature: FileSignature) -> Bool {
+    signature == self.signature && signature.isConclusive(at: readAt)
+  }
+
+  /// Returns true if the status is valid at an instant.
+  func isValid(at now: Instant) -> Bool { now >= validFrom && now < validUntil }
 }

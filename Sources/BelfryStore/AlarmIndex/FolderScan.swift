@@ -27,39 +27,45 @@ struct FolderScan: Sendable {
     defer { closedir(stream) }
     let folder = dirfd(stream)
     var scan = FolderScan()
-    var found = Set<Identifier>(minimumCapacity: rows.count)
+    var found = 0
     while let entry = readdir(stream) {
       let name = FolderEntry.name(entry)
       guard name.suffix(5).elementsEqual(".json".utf8), name.first != UInt8(ascii: ".") else {
         continue
       }
-      let text = String(decoding: name, as: UTF8.self)
-      guard let id = Identifier(text.dropLast(5)) else {
-        scan.strays.append(text)
+      guard let id = Identifier(Array(name.dropLast(5))[...]) else {
+        scan.strays.append(String(decoding: name, as: UTF8.self))
         continue
       }
-      found.insert(id)
-      scan.compare(id, rows[id], text, in: folder)
+      guard let row = rows[id] else {
+        scan.changed.append(id)
+        continue
+      }
+      found += 1
+      name.withMemoryRebound(to: CChar.self) { name in
+        if let name = name.baseAddress { scan.compare(row, name, in: folder) }
+      }
     }
+    if found == rows.count { return scan }
     // A file can also have appeared since, or the listing has ended early.
-    for (id, row) in rows where !found.contains(id) {
-      scan.compare(id, row, "\(id).json", in: folder)
+    let listed = Set(scan.unchanged.map(\.id) + scan.changed + scan.removed)
+    for row in rows.values where !listed.contains(row.id) {
+      scan.compare(row, "\(row.id).json", in: folder)
     }
     return scan
   }
 
   private mutating func compare(
-    _ id: Identifier, _ row: CachedAlarm?, _ name: String, in folder: Int32
+    _ row: CachedAlarm, _ name: UnsafePointer<CChar>, in folder: Int32
   ) {
-    guard let row else { return changed.append(id) }
     var status = stat()
     let result = fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW)
     if result != 0, errno == ENOENT {
-      removed.append(id)
+      removed.append(row.id)
     } else if result == 0, row.vouches(for: FileSignature(status)) {
       unchanged.append(row)
     } else {
-      changed.append(id)
+      changed.append(row.id)
     }
   }
 }

@@ -98,12 +98,6 @@ struct CacheReader {
     self.bytes = bytes
   }
 
-  /// Returns the remaining bytes.
-  mutating func rest() -> ArraySlice<UInt8> {
-    defer { position = end }
-    return bytes[position..<end]
-  }
-
   /// Returns the next bytes.
   mutating func take(_ count: Int) -> ArraySlice<UInt8>? {
     guard count >= 0, end - position >= count else { return nil }
