@@ -52,12 +52,13 @@ const char *belfry_sqlite_load(void) {
   return 0;
 }
 
+// A null pointer would bind NULL.
 int belfry_sqlite_bind_text(sqlite3_stmt *statement, int index, const void *bytes, int count) {
-  return loaded_sqlite3_bind_text(statement, index, bytes, count, SQLITE_TRANSIENT);
+  return loaded_sqlite3_bind_text(statement, index, bytes ? bytes : "", count, SQLITE_TRANSIENT);
 }
 
 int belfry_sqlite_bind_blob(sqlite3_stmt *statement, int index, const void *bytes, int count) {
-  return loaded_sqlite3_bind_blob(statement, index, bytes, count, SQLITE_TRANSIENT);
+  return loaded_sqlite3_bind_blob(statement, index, bytes ? bytes : "", count, SQLITE_TRANSIENT);
 }
 
 int belfry_sqlite_keep_log(sqlite3 *connection) {

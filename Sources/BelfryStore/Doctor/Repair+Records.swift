@@ -23,6 +23,7 @@ extension Repair {
     try writer.reconcile(FutureOutcomeRemoval(report: report))
     try writer.reconcile(LostAnswerRestoration(report: report))
     try AlarmIndex(store).save()
+    LogIndex(store: store).update()
   }
 
   private func reportRestored(_ paths: [String]) {

@@ -64,7 +64,7 @@ public struct Repair: Sendable {
     try repairReflogs(repository, quarantine)
     try await repairGraph(repository, quarantine)
     try await repairIndex(repository, quarantine, isStale: isMoved)
-    // The alarm index relies on the state before the repair. Without it every record is examined again.
+    // The caches rely on the state before the repair. Without them every record is examined again.
     store.cache.remove()
     try await repairRecords(quarantine)
   }
