@@ -26,6 +26,14 @@ import Testing
     #expect(counted(&pause, keys: text + [8300, 8400], until: 9000) == [8300, 8400])
   }
 
+  @Test("Keys do not count while the screen may be hidden, nor shortly after")
+  func hidden() {
+    var pause = KeyPause(at: 0, hidden: 4000)
+    #expect(counted(&pause, keys: [1000, 3500, 5500], until: 7000).isEmpty)
+    pause = KeyPause(at: 0, hidden: 4000)
+    #expect(counted(&pause, keys: [1000, 6100], until: 7000) == [6100])
+  }
+
   @Test("A key shortly after the change of the alarm does not count")
   func change() {
     var pause = KeyPause(at: 0)

@@ -137,6 +137,25 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: sandbox.root + "/state/sound-output"))
   }
 
+  @Test("An output that is muted after a restart of the sound server is unmuted again")
+  func unmutesAfterRestart() async throws {
+    let sandbox = try Sandbox()
+    try pulseAudio(sandbox)
+    try set(sandbox, "n-volume", "15%")
+    var unmuting = unmuting(sandbox)
+    await unmuting.check()
+    // A volume that is hardly heard is raised, too.
+    #expect(try level(sandbox, "n") == ["no", "40%"])
+    try set(sandbox, "n-muted", "yes")
+    await unmuting.check()
+    #expect(try level(sandbox, "n") == ["yes", "40%"])
+    unmuting.forgetChecks()
+    await unmuting.check()
+    #expect(try level(sandbox, "n") == ["no", "40%"])
+    await unmuting.restore()
+    #expect(try level(sandbox, "n") == ["yes", "15%"])
+  }
+
   @Test("The output that a killed process has unmuted is restored, unless an alarm sounds")
   func killedWhileSounding() async throws {
     let sandbox = try Sandbox()

@@ -72,6 +72,23 @@ import Testing
     #expect(output.out.contains("Fired: Tea"), "\(output.out)")
   }
 
+  @Test("tmux shows no message over Belfry's own screen")
+  func screenInTmux() async throws {
+    let sandbox = try await sandbox()
+    let output = try await run(
+      sandbox,
+      """
+      echo "exec '$belfry' ring --wait --store '$store'" > screen.sh
+      open client 'tmux -f /dev/null new-session "sh screen.sh"'
+      wait_for sh -c 'tmux capture-pane -p | grep -q Tea'
+      "$belfry" tick
+      sleep 1
+      tmux show-messages | grep 'message: .*Tea' && echo 'never over the screen'
+      tmux kill-server
+      """)
+    #expect(output.out.contains("Fired: Tea"), "\(output.out)")
+  }
+
   @Test("With openScreen, the firing screen opens in a popup of tmux, once for all alarms")
   func popup() async throws {
     let sandbox = try await sandbox()

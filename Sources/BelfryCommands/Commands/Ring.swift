@@ -239,7 +239,10 @@ struct RingLoop {
         PartnerReply.recipient(of: $0, among: PartnerStore(try ringing().store).partners) != nil
       } ?? false
     var reply: ReplyLine?
-    var pause = KeyPause(at: elapsed, isNeeded: !isExpected)
+    var pause = KeyPause(
+      at: elapsed, isNeeded: !isExpected,
+      hidden: isAutomatic && context.environment["TMUX"] != nil
+        ? max(0, Terminals.messageDuration - elapsed) : 0)
     while session.endingSignal == nil {
       let size = session.size
       var screen = screen(

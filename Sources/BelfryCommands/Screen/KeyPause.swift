@@ -1,7 +1,8 @@
 /// The pause after which the keys of a screen count.
 ///
 /// An alarm that comes up by itself may take the keyboard from another program, or from the alarm before it. A key that
-/// the user types at that moment is not meant for it. Keys therefore count once none came for `length`.
+/// the user types at that moment is not meant for it. Keys therefore count once none came for `length`. In tmux, a message
+/// can hide the screen at first, and the pause begins after it.
 struct KeyPause {
   /// The length of the pause, in milliseconds.
   static let length: Int64 = 2000
@@ -14,8 +15,9 @@ struct KeyPause {
   /// - Parameters:
   ///   - now: the time, in milliseconds.
   ///   - isNeeded: false if keys count at once.
-  init(at now: Int64, isNeeded: Bool = true) {
-    since = isNeeded ? now : nil
+  ///   - hidden: the time for which the screen may not be visible, in milliseconds.
+  init(at now: Int64, isNeeded: Bool = true, hidden: Int64 = 0) {
+    since = isNeeded ? now + hidden : nil
   }
 
   /// True once keys count.
@@ -31,7 +33,7 @@ struct KeyPause {
   mutating func admits(hasInput: Bool, at now: Int64) -> Bool {
     guard let start = since else { return true }
     if hasInput {
-      since = now
+      since = max(start, now)
     } else if now - start >= KeyPause.length {
       since = nil
     }

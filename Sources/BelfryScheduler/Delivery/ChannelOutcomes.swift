@@ -77,6 +77,13 @@ final class ChannelOutcomes: Sendable {
     }
   }
 
+  /// Returns true if the first attempt of a channel other than the given one has no outcome yet.
+  func isAwaiting(besides channel: Int) -> Bool {
+    state.withLock { state in
+      state.latest.enumerated().contains { $0 != channel && $1 == nil }
+    }
+  }
+
   /// Records that other hooks of the channel, or the terminals, have taken the place of some that failed.
   func recordReplaced(_ reasons: [String], of channel: Int) {
     state.withLock { state in

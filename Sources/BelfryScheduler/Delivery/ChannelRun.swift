@@ -138,7 +138,10 @@ struct ChannelRun: Sendable {
       await terminals.repeat(input.lines, bell: input.soundsBell)
       return Attempt(.undelivered(reasons), .failed)
     }
-    guard await delivery.show(input, on: terminals, hasDelivered: hasDelivered, active) else {
+    let isShown = await delivery.show(
+      input, on: terminals, hasDelivered: hasDelivered,
+      isAwaiting: { outcomes.isAwaiting(besides: number) }, active)
+    guard isShown else {
       return Attempt(.undelivered(reasons + ["no text could be shown on your terminals"]), .failed)
     }
     outcomes.recordReplaced(reasons, of: number)

@@ -84,11 +84,7 @@ struct TerminalProcesses: Sendable {
     let foreground = users.filter { $0.group == first.foreground }
     let pane = server(ofPane: first.session) != nil
     // Nobody may look at a window of tmux. Its clients get a message of their own.
-    if isRaw, !pane, let store,
-      foreground.contains(where: {
-        $0.name == "belfry" && !$0.isStopped && ScreenMark.isSet(by: $0.id, store: store)
-      })
-    {
+    if isRaw, !pane, let store, foreground.contains(where: { isScreen($0, of: store) }) {
       return .belfry
     }
     if foreground.contains(where: { $0.name.hasPrefix("tmux: client") }) { return .tmuxClient }
@@ -97,6 +93,31 @@ struct TerminalProcesses: Sendable {
       !foreground.isEmpty
       && foreground.allSatisfy { TerminalProcesses.shells.contains($0.name) }
     return isShell ? .shell : .program
+  }
+
+  /// Returns true if a process shows everything that rings in a store.
+  private func isScreen(_ process: Process, of store: String) -> Bool {
+    process.name == "belfry" && !process.isStopped
+      && ScreenMark.isSet(by: process.id, store: store)
+  }
+
+  /// Returns true if Belfry's own screen is in the foreground of a pane of tmux, or in a popup.
+  ///
+  /// - Parameters:
+  ///   - pane: the device number of the pane's terminal.
+  ///   - others: the device numbers of the terminals of all panes. A popup has none of them.
+  func showsScreen(of store: String, on server: TmuxServer, pane: UInt32, others: Set<UInt32>)
+    -> Bool
+  {
+    processes.values.contains { process in
+      guard process.name == "belfry", process.terminal != 0,
+        self.server(ofPane: process.session) == server.process
+      else { return false }
+      let isVisible =
+        process.terminal == pane
+        ? process.group == process.foreground : !others.contains(process.terminal)
+      return isVisible && isScreen(process, of: store)
+    }
   }
 
   /// The identifiers of the processes that lead a session on a terminal.

@@ -7,6 +7,9 @@ public struct Terminals: Sendable {
   private let folder: String
   private let store: String?
 
+  /// The time for which a message hides what a tmux client shows, in milliseconds.
+  public static let messageDuration = TmuxServer.messageDuration
+
   /// The system's folder of pseudo-terminals.
   public static let systemFolder = "/dev/pts"
 
@@ -35,7 +38,7 @@ public struct Terminals: Sendable {
   /// | use of the terminal | shown |
   /// |---|---|
   /// | Belfry's own screen of the store | nothing: the screen shows what rings |
-  /// | tmux | a message in the message line of each client |
+  /// | tmux | a message in the message line of each client, for some seconds; nothing if it shows Belfry's own screen |
   /// | a shell | the lines |
   /// | another program | the bell; as a last resort the lines |
   ///
@@ -116,18 +119,30 @@ public struct Terminals: Sendable {
     let clients = screens.filter { $0.use == .tmuxClient }
     if clients.isEmpty { return count }
     for server in processes.tmuxServers {
-      for terminal in await server.terminals() {
-        var status = stat()
-        guard stat(terminal, &status) == 0,
-          let client = clients.first(where: {
-            $0.device == UInt32(truncatingIfNeeded: status.st_rdev)
-          }), await server.show(Terminals.message(lines), on: terminal)
+      let panes = Set(await server.panes().compactMap(Terminals.device))
+      for shown in await server.clients() {
+        guard let device = Terminals.device(shown.terminal),
+          let client = clients.first(where: { $0.device == device })
         else { continue }
+        // tmux would draw the message instead of what Belfry's screen shows.
+        if let store, let pane = Terminals.device(shown.pane),
+          processes.showsScreen(of: store, on: server, pane: pane, others: panes)
+        {
+          count += 1
+          continue
+        }
+        guard await server.show(Terminals.message(lines), on: shown.terminal) else { continue }
         if bell { _ = write("\u{7}", to: client.path) }
         count += 1
       }
     }
     return count
+  }
+
+  /// Returns the device number of a terminal; nil if there is none at the path.
+  private static func device(_ path: String) -> UInt32? {
+    var status = stat()
+    return stat(path, &status) == 0 ? UInt32(truncatingIfNeeded: status.st_rdev) : nil
   }
 
   /// Returns the text for a shell, or for a program as a last resort.

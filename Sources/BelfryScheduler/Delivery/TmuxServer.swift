@@ -26,19 +26,41 @@ struct TmuxServer: Sendable {
     return String(decoding: output, as: UTF8.self)
   }
 
-  /// Returns the paths of the terminals on which a client shows a session.
-  func terminals() async -> [String] {
-    (await run(["list-clients", "-F", "#{client_tty}"]) ?? "").split(separator: "\n")
+  /// A client: a terminal that shows a session.
+  struct Client: Sendable {
+    /// The path of the terminal.
+    let terminal: String
+    /// The path of the terminal of the pane in the foreground.
+    let pane: String
+  }
+
+  /// Returns the clients.
+  func clients() async -> [Client] {
+    (await run(["list-clients", "-F", "#{client_tty} #{pane_tty}"]) ?? "").split(separator: "\n")
+      .compactMap { line in
+        let paths = line.split(separator: " ").map(String.init)
+        return paths.count == 2 ? Client(terminal: paths[0], pane: paths[1]) : nil
+      }
+  }
+
+  /// Returns the paths of the terminals of all panes. A popup has none of them.
+  func panes() async -> [String] {
+    (await run(["list-panes", "-a", "-F", "#{pane_tty}"]) ?? "").split(separator: "\n")
       .map(String.init)
   }
 
-  /// Shows a text in the message line of a client until the next key.
+  /// The time for which a client shows a message, in milliseconds. Until then, or until the next key, tmux draws nothing
+  /// else.
+  static let messageDuration: Int64 = 4000
+
+  /// Shows a text in the message line of a client.
   ///
   /// - Returns: False on failure.
   func show(_ text: String, on terminal: String) async -> Bool {
     let message = ["-c", terminal, TmuxServer.literal(text)]
     // Before version 3.2, a message disappears after the time that the user has set.
-    if await run(["display-message", "-d", "0"] + message) != nil { return true }
+    let duration = "\(TmuxServer.messageDuration)"
+    if await run(["display-message", "-d", duration] + message) != nil { return true }
     return await run(["display-message"] + message) != nil
   }
 

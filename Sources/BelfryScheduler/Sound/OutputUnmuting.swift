@@ -3,7 +3,7 @@ import Glibc
 
 /// The unmuting of the sound output while an alarm sounds.
 ///
-/// Each output is unmuted once, so that it stays muted if the user mutes it. The levels before are recorded in a file:
+/// Each output is unmuted once, so that it stays muted if the user mutes it, unless the sound server restarts. The levels before are recorded in a file:
 /// if the process is killed, the next one restores them. Whoever changes the file holds the lock of `SoundLoop`.
 public struct OutputUnmuting: Sendable {
   private let output: @Sendable () -> SoundOutput
@@ -31,6 +31,9 @@ public struct OutputUnmuting: Sendable {
 
   /// Reads the levels again that other processes have recorded.
   mutating func reload() { before = OutputUnmuting.read(path) }
+
+  /// Checks all outputs again, after a failure: the sound server may have restarted, and muted them.
+  mutating func forgetChecks() { checked = [] }
 
   /// Makes the output audible, unless it was checked before.
   mutating func check() async {

@@ -54,10 +54,10 @@ public struct SoundLoop: Sendable {
       }
     }
     defer { withExtendedLifetime(lock) {} }
-    guard var unmuting else { return await play(player, once) {} }
+    guard var unmuting else { return await play(player, once) { _ in } }
     unmuting.reload()
     let shared = Unmuting(unmuting)
-    let reason = await play(player, once) { await shared.check() }
+    let reason = await play(player, once) { await shared.check(hasFailed: $0) }
     // In a canceled task, no command could run. The next loop waits, because this one still has the lock.
     await Task.detached { await shared.restore() }.value
     return reason
@@ -74,20 +74,24 @@ public struct SoundLoop: Sendable {
     withExtendedLifetime(lock) {}
   }
 
-  /// Plays the sound until the task is canceled, with a call of `prepare` before each repetition.
+  /// Plays the sound until the task is canceled.
+  ///
+  /// - Parameter prepare: called before each repetition, with true if the one before has failed.
   private func play(
-    _ player: SoundPlayer, _ once: Once, _ prepare: @Sendable () async -> Void
+    _ player: SoundPlayer, _ once: Once, _ prepare: @Sendable (_ hasFailed: Bool) async -> Void
   ) async -> String? {
     var player = player
     let start = ContinuousClock.now
     var failures = 0
     var hasPlayed = false
+    var hasFailed = false
     while !Task.isCancelled {
-      await prepare()
+      await prepare(hasFailed)
       let seconds = (ContinuousClock.now - start) / .seconds(1)
       let level = isRising ? SoundLoop.level(after: seconds) : 1
       let end = ContinuousClock.now + .seconds(sound.duration)
       let reason = await player.play(sound, level: level)
+      hasFailed = reason != nil
       if let reason {
         failures += 1
         // A sound that was never played to its end counts as not heard, however long the player ran.
@@ -110,8 +114,9 @@ public struct SoundLoop: Sendable {
 
     init(_ unmuting: OutputUnmuting) { self.unmuting = unmuting }
 
-    func check() async {
+    func check(hasFailed: Bool) async {
       var changed = unmuting
+      if hasFailed { changed.forgetChecks() }
       await changed.check()
       unmuting = changed
     }

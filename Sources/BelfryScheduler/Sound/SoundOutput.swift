@@ -35,8 +35,9 @@ public struct SoundOutput: Sendable {
     }
   }
 
-  /// The volume in percent below which a sound is not heard.
-  public static let minVolume = 10
+  /// The volume in percent below which a sound is not heard. Sound servers show the cube root of the amplitude: 20 % are
+  /// −42 dB.
+  public static let minVolume = 20
   /// The volume in percent to which an alarm raises a lower one.
   public static let alarmVolume = 40
 
@@ -142,10 +143,10 @@ public struct SoundOutput: Sendable {
     }
   }
 
-  /// Unmutes an output, and raises a volume that cannot be heard to `alarmVolume`.
+  /// Unmutes an output, and raises a lower volume to `alarmVolume`.
   func makeAudible(_ level: Level) async {
     if level.isMuted { await setMuted(false, level.id) }
-    if let volume = level.volume, volume < SoundOutput.minVolume {
+    if let volume = level.volume, volume < SoundOutput.alarmVolume {
       await setVolume(SoundOutput.alarmVolume, level.id)
     }
   }
@@ -159,7 +160,7 @@ public struct SoundOutput: Sendable {
       return false
     }
     guard let id = await identifier(of: level) else { return true }
-    if let volume = level.volume, volume < SoundOutput.minVolume { await setVolume(volume, id) }
+    if let volume = level.volume, volume < SoundOutput.alarmVolume { await setVolume(volume, id) }
     if level.isMuted { await setMuted(true, id) }
     return true
   }
