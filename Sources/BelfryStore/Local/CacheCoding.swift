@@ -61,7 +61,7 @@ extension FileSignature {
   ///
   /// A file that changed in the same clock interval in which it was read can change again without a new signature.
   ///
-  /// - Parameter readAt: A time before the file was read, by the clock of its file system, in nanoseconds since the epoch.
+  /// - Parameter readAt: A time before the file was read, in nanoseconds since the epoch, see `time(in:)`.
   func isConclusive(at readAt: Int64) -> Bool {
     max(changed, modified) < readAt - FileSignature.tick
   }

@@ -3,8 +3,8 @@ import Glibc
 
 /// A connection to the database of the caches, for one read or write.
 ///
-/// The database is in WAL mode, and a commit waits for no disk: a power failure can lose the latest commits, but damages
-/// nothing.
+/// The database is in WAL mode, and a commit waits for no disk. A power failure can lose the latest commits, but it
+/// damages nothing.
 final class CacheDatabase {
   /// A failure of SQLite, or content that Belfry has not written.
   struct Failure: Error {
