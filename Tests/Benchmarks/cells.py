@@ -7,6 +7,7 @@ from sandbox import LIMIT, Failure, head, peak, progress, run
 BUDGET = 60  # seconds for the timed runs of one cell: a slow tool gets fewer runs
 FLAT = 1.25  # a cost counts as constant up to this factor
 TOOLS = ["belfry", "git", "taskwarrior", "remind"]
+DURABLE_GIT = "git, synced to disk"
 table, notes = [], []
 
 class Cell:

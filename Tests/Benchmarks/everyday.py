@@ -2,12 +2,11 @@
 import json, os
 from datetime import timedelta
 
-from cells import TOOLS, Cell, constant, figure, measure, median, moved, rivals, table, target
+from cells import DURABLE_GIT, TOOLS, Cell, constant, figure, measure, median, moved, rivals, table, target
 from options import BASE, LARGEST, SIZES
 from sandbox import BINARY, GIT, REMIND, TASK, belfry, git, minute, output, read, run, task, write
 from stores import alarm, new_id, reminders_of, site_of, task_id, tasks_of
 
-DURABLE_GIT = "git, synced to disk"
 PLEASANT = 100  # milliseconds of any command in the largest store
 MOMENT = [BASE.strftime("%Y-%m-%d"), BASE.strftime("%H:%M")]
 

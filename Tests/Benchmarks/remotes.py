@@ -5,8 +5,7 @@ from datetime import timedelta
 from functools import cache
 from pathlib import Path
 
-from cells import Cell
-from everyday import DURABLE_GIT
+from cells import DURABLE_GIT, Cell
 from options import SYNC
 from sandbox import GIT, Failure, belfry, document, git, head, output, read, run, work, write
 from ssh import disconnect
