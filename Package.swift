@@ -66,19 +66,23 @@ let package = Package(
     .systemLibrary(name: "CPNG", providers: [.apt(["libpng-dev"])]),
     .systemLibrary(name: "CLinux"),
     .target(name: "CBuild", cSettings: [.define("BELFRY_COMMIT", to: "\"\(commit)\"")]),
+    .target(name: "Files", dependencies: ["CLinux", crypto], swiftSettings: testable),
     .target(
-      name: "Git", dependencies: ["CLibgit2", "CLinux", "CZlib", subprocess, system, crypto],
+      name: "Git",
+      dependencies: ["Files", "CLibgit2", "CLinux", "CZlib", subprocess, system, crypto],
       swiftSettings: testable),
     .target(name: "BelfryCore", swiftSettings: testable),
     .target(name: "BelfryInput", dependencies: ["BelfryCore"], swiftSettings: testable),
     .target(
-      name: "BelfryStore", dependencies: ["BelfryCore", "Git", "CJansson", "CLinux", "CSQLite"],
+      name: "BelfryStore",
+      dependencies: ["BelfryCore", "Files", "Git", "CJansson", "CLinux", "CSQLite"],
       swiftSettings: testable),
     .target(
       name: "BelfryExchange", dependencies: ["BelfryCore", "BelfryStore", crypto],
       swiftSettings: testable),
     .target(
-      name: "BelfryPartners", dependencies: ["BelfryCore", "BelfryStore", "Git", "CPNG", crypto],
+      name: "BelfryPartners",
+      dependencies: ["BelfryCore", "BelfryStore", "Files", "Git", "CPNG", crypto],
       swiftSettings: testable),
     .target(
       name: "BelfryActions",
@@ -87,14 +91,15 @@ let package = Package(
     .target(
       name: "BelfryScheduler",
       dependencies: [
-        "BelfryActions", "BelfryStore", "BelfryPartners", "Git", "CLinux", subprocess, system,
+        "BelfryActions", "BelfryStore", "BelfryPartners", "Files", "Git", "CLinux", subprocess,
+        system,
       ],
       swiftSettings: testable),
     .target(
       name: "BelfryCommands",
       dependencies: [
         "BelfryCore", "BelfryInput", "BelfryStore", "BelfryExchange", "BelfryPartners",
-        "BelfryActions", "BelfryScheduler", "Git",
+        "BelfryActions", "BelfryScheduler", "Files", "Git",
         "CBuild", "CLinux", argumentParser, logging, subprocess, system,
       ],
       swiftSettings: testable),
@@ -118,9 +123,11 @@ let package = Package(
       name: "BelfryInputTests", dependencies: ["BelfryInput", "BelfryCore", "TestSupport"],
       exclude: ["Phrases"], swiftSettings: unoptimized),
     .testTarget(
-      name: "GitTests", dependencies: ["Git", "TestSupport"], swiftSettings: unoptimized),
+      name: "FilesTests", dependencies: ["Files", "TestSupport"], swiftSettings: unoptimized),
     .testTarget(
-      name: "BelfryStoreTests", dependencies: ["BelfryStore", "Git", "TestSupport"],
+      name: "GitTests", dependencies: ["Git", "Files", "TestSupport"], swiftSettings: unoptimized),
+    .testTarget(
+      name: "BelfryStoreTests", dependencies: ["BelfryStore", "Files", "Git", "TestSupport"],
       exclude: ["Fixtures"], swiftSettings: unoptimized),
     .testTarget(
       name: "BelfryExchangeTests", dependencies: ["BelfryExchange", "BelfryStore", "TestSupport"],
@@ -132,6 +139,14 @@ let package = Package(
     .testTarget(
       name: "BelfryActionsTests",
       dependencies: ["BelfryActions", "BelfryInput", "BelfryStore", "BelfryCore", "TestSupport"],
+      swiftSettings: unoptimized),
+    .testTarget(
+      name: "BelfrySchedulerTests",
+      dependencies: [
+        // The daemon of the tests sends the texts that the commands make.
+        "BelfryCommands", "BelfryScheduler", "BelfryStore", "BelfryCore", "Files", "Git",
+        "TestSupport",
+      ],
       swiftSettings: unoptimized),
     .testTarget(
       name: "BelfryCommandsTests",
@@ -148,7 +163,9 @@ let package = Package(
     // Fleets of devices over the real core, store and scheduler, with time, network and delivery simulated.
     .executableTarget(
       name: "fleet",
-      dependencies: ["BelfryCore", "BelfryStore", "BelfryScheduler", "Git", "TestSupport"],
+      dependencies: [
+        "BelfryCore", "BelfryStore", "BelfryScheduler", "Files", "Git", "TestSupport",
+      ],
       path: "Tests/Simulation", exclude: ["run"]),
     .target(
       name: "TestSupport", dependencies: ["BelfryCore", subprocess, system],

@@ -1,7 +1,7 @@
 import ArgumentParser
 import CLinux
 import Dispatch
-import Git
+import Files
 import Glibc
 
 /// One process of the command line tool.

@@ -1,5 +1,6 @@
 import BelfryCore
 import BelfryStore
+import Files
 import Git
 import Glibc
 import Synchronization

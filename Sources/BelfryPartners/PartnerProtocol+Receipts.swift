@@ -1,5 +1,4 @@
 import BelfryCore
-import Git
 
 /// Receipts for requests, in both directions.
 extension PartnerProtocol {

@@ -1,5 +1,4 @@
 import BelfryCore
-import Git
 
 /// Requests that a partner has sent.
 extension PartnerProtocol {

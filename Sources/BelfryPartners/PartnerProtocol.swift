@@ -1,5 +1,4 @@
 import BelfryCore
-import Git
 
 /// An event of a partnership to show to the user.
 public struct PartnerNews: Hashable, Sendable {

@@ -1,5 +1,4 @@
 import BelfryCore
-import Git
 
 /// The state of the alarm that a request has created.
 enum PartnerAlarmState: Hashable, Sendable {

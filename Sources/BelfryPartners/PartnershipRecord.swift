@@ -1,6 +1,5 @@
 import BelfryCore
 import BelfryStore
-import Git
 
 /// The file format of a partnership: `.git/belfry/partners/<id>.json`, readable by its owner only.
 enum PartnershipRecord {

@@ -1,5 +1,4 @@
 import CPNG
-import Git
 import Glibc
 
 /// A QR code (ISO/IEC 18004), created by libqrencode. The library is loaded on demand, because few commands use it.

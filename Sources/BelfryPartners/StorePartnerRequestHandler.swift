@@ -1,6 +1,5 @@
 import BelfryCore
 import BelfryStore
-import Git
 
 /// A request handler that sets the alarms of one run in the store with a single commit.
 final class StorePartnerRequestHandler: PartnerRequestHandler {

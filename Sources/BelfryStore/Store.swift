@@ -1,4 +1,5 @@
 import BelfryCore
+import Files
 import FoundationEssentials
 import Git
 import Glibc
@@ -299,7 +300,7 @@ public final class Store: Sendable {
   ///   `body`.
   func locked<Result>(_ body: () throws -> Result) throws -> Result {
     if let adoptionFailure { throw adoptionFailure }
-    let lock = try StoreLock(local.lock, holder: context.process, timeout: context.lockTimeout)
+    let lock = try FileLock(local.lock, holder: context.process, timeout: context.lockTimeout)
     defer { withExtendedLifetime(lock) {} }
     return try body()
   }
@@ -308,7 +309,7 @@ public final class Store: Sendable {
   ///
   /// - Throws: `StoreError.locked` after `lockTimeout`, and the errors of `body`.
   func lockedThroughout<Result>(_ body: () async throws -> Result) async throws -> Result {
-    let lock = try StoreLock(local.lock, holder: context.process, timeout: context.lockTimeout)
+    let lock = try FileLock(local.lock, holder: context.process, timeout: context.lockTimeout)
     let result = try await body()
     withExtendedLifetime(lock) {}
     return result

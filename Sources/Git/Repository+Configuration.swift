@@ -1,4 +1,5 @@
 import CLibgit2
+import Files
 
 /// git's configuration.
 extension Repository {

@@ -1,6 +1,6 @@
 import BelfryCore
+import Files
 import Foundation
-import Git
 import TestSupport
 import Testing
 

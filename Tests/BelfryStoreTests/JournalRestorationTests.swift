@@ -1,4 +1,5 @@
 import BelfryCore
+import Files
 import Foundation
 import Git
 import Synchronization
@@ -86,7 +87,7 @@ import Testing
     func exchange() async throws {
       await store.sync.exchangeHeartbeats(try store.repository(), [remote], spacing: 0)
     }
-    let lock = try StoreLock(store.local.lock, holder: "another process", timeout: 3_000)
+    let lock = try FileLock(store.local.lock, holder: "another process", timeout: 3_000)
     try await exchange()
     #expect(pushed.withLock { $0 }.isEmpty)
     withExtendedLifetime(lock) {}

@@ -1,4 +1,5 @@
 import BelfryCore
+import Files
 import Foundation
 import Git
 import Glibc
@@ -66,7 +67,7 @@ import Testing
     let file = LocalFile<Instant?>(
       path: local.folder + "/time", format: .instant,
       exclusion: .lock(local.folder + "/time.lock", required: true), isDurable: true)
-    let lock = try StoreLock(local.folder + "/time.lock", holder: "another process", timeout: 0)
+    let lock = try FileLock(local.folder + "/time.lock", holder: "another process", timeout: 0)
     #expect {
       try file.update(holder: "a test", timeout: 0) { $0 = now }
     } throws: { error in
@@ -77,7 +78,7 @@ import Testing
   }
 
   @Test func aChangeIsMadeWithoutAnOptionalLock() throws {
-    let lock = try StoreLock(local.folder + "/alive.lock", holder: "another process", timeout: 0)
+    let lock = try FileLock(local.folder + "/alive.lock", holder: "another process", timeout: 0)
     try local.heartbeats.update(holder: "a test", timeout: 0) { $0.fetched = now }
     withExtendedLifetime(lock) {}
     #expect(local.heartbeats.read().fetched == now)

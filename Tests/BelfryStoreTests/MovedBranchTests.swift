@@ -1,6 +1,5 @@
 import BelfryCore
 import Foundation
-import Git
 import Glibc
 import TestSupport
 import Testing

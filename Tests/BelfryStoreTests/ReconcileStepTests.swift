@@ -1,4 +1,5 @@
 import BelfryCore
+import Files
 import Foundation
 import Git
 import TestSupport

@@ -1,6 +1,5 @@
 import BelfryCore
 import Foundation
-import Git
 import TestSupport
 import Testing
 

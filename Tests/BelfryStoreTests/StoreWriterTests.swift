@@ -1,6 +1,6 @@
 import BelfryCore
+import Files
 import Foundation
-import Git
 import TestSupport
 import Testing
 
@@ -132,7 +132,7 @@ import Testing
     let head = try fixture.head()
     let change = try fixture.change("Milk")
     // A process that another test starts at this moment shares the fixture's lock until it executes its program.
-    let lock = try StoreLock(fixture.store.local.lock, holder: "belfry edit", timeout: 60_000)
+    let lock = try FileLock(fixture.store.local.lock, holder: "belfry edit", timeout: 60_000)
     let error = #expect(throws: StoreError.self) { try fixture.store.commit(change) }
     guard case .locked(by: "belfry edit")? = error else {
       Issue.record("\(String(describing: error))")

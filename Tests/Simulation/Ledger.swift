@@ -1,6 +1,7 @@
 import BelfryCore
 import BelfryScheduler
 import BelfryStore
+import Files
 import Git
 
 /// The acknowledged writes of a simulation, which must still exist at the end.

@@ -2,7 +2,6 @@ import BelfryCore
 import BelfryScheduler
 import BelfryStore
 import Foundation
-import Git
 import Synchronization
 import TestSupport
 

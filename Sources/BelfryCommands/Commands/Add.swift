@@ -2,7 +2,7 @@ import ArgumentParser
 import BelfryCore
 import BelfryInput
 import BelfryStore
-import Git
+import Files
 
 struct Add: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -2,7 +2,6 @@ import ArgumentParser
 import BelfryCore
 import BelfryInput
 import BelfryStore
-import Git
 
 struct Conflicts: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -2,7 +2,7 @@ import ArgumentParser
 import BelfryCore
 import BelfryScheduler
 import BelfryStore
-import Git
+import Files
 import Glibc
 import Synchronization
 

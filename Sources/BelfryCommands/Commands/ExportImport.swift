@@ -4,7 +4,7 @@ import BelfryCore
 import BelfryExchange
 import BelfryScheduler
 import BelfryStore
-import Git
+import Files
 import Glibc
 
 /// The format of an export.

@@ -1,7 +1,7 @@
 import ArgumentParser
 import BelfryScheduler
 import BelfryStore
-import Git
+import Files
 import Glibc
 
 struct Hooks: ParsableCommand {

@@ -2,7 +2,6 @@ import ArgumentParser
 import BelfryCore
 import BelfryScheduler
 import BelfryStore
-import Git
 
 struct Status: ParsableCommand {
   static let configuration = CommandConfiguration(

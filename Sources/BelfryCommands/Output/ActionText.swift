@@ -1,7 +1,7 @@
 import BelfryCore
 import BelfryScheduler
 import BelfryStore
-import Git
+import Files
 import Glibc
 
 /// The text of actions: their problems, their failures, and what they get.

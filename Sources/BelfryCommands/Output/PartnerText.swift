@@ -1,6 +1,7 @@
 import BelfryCore
 import BelfryPartners
 import BelfryStore
+import Files
 import Git
 
 /// Partners, requests and receipts as text.

@@ -2,6 +2,7 @@ import BelfryActions
 import BelfryCore
 import BelfryScheduler
 import BelfryStore
+import Files
 import Git
 import Glibc
 

@@ -1,6 +1,6 @@
 import BelfryCore
 import BelfryStore
-import Git
+import Files
 import Glibc
 
 /// The variables, the terminal, the clock and the paths of a command.

@@ -1,6 +1,7 @@
 import BelfryCore
 import BelfryExchange
 import BelfryStore
+import Files
 import Git
 import Glibc
 

@@ -2,7 +2,6 @@ import BelfryCore
 import BelfryPartners
 import BelfryScheduler
 import BelfryStore
-import Git
 import Synchronization
 
 /// The warnings of a command, on standard error.

@@ -1,6 +1,6 @@
 import BelfryCore
 import BelfryStore
-import Git
+import Files
 import Glibc
 
 /// The settings of this device alone: `settings.json` in the configuration folder, in the format of the store's file.

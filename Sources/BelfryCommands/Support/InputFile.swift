@@ -1,4 +1,4 @@
-import Git
+import Files
 import Glibc
 
 /// A file that an argument names, or standard input.

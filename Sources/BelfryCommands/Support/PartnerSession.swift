@@ -2,7 +2,6 @@ import BelfryCore
 import BelfryPartners
 import BelfryScheduler
 import BelfryStore
-import Git
 
 /// The store, the settings and the partners, as every partner command opens them.
 struct PartnerSession: Sendable {

@@ -1,7 +1,7 @@
 import BelfryCore
 import BelfryScheduler
 import BelfryStore
-import Git
+import Files
 
 /// The reasons why an occurrence rang, did not ring, or will not ring on this device.
 struct RingingReasons {

@@ -1,5 +1,5 @@
 import BelfryScheduler
-import Git
+import Files
 import Glibc
 
 /// A sound that a user has just chosen, played once so that they hear it.

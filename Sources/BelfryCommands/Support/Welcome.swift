@@ -1,7 +1,7 @@
 import BelfryCore
 import BelfryScheduler
 import BelfryStore
-import Git
+import Files
 import Glibc
 
 /// The welcome pages, shown once before a user's first command on this machine, and only on a terminal.

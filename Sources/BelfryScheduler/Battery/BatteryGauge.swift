@@ -1,6 +1,6 @@
 import BelfryCore
 import BelfryStore
-import Git
+import Files
 import Glibc
 
 /// The state of this machine's battery and the forecast of its drain.

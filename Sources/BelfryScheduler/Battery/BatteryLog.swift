@@ -1,5 +1,5 @@
 import BelfryCore
-import Git
+import Files
 import Glibc
 
 /// The log of this machine's battery samples: a local file with one sample a line, never synced.
@@ -51,12 +51,14 @@ public struct BatteryLog: Sendable {
     _ sample: BatterySample, spacing: Int64
   ) throws(FileError) -> BatteryHistory? {
     try DurableFile.makeFolder(DurableFile.parent(of: path), mode: 0o700)
-    let lock = open("\(path).lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard lock >= 0 else { throw FileError(locking: path) }
-    defer { close(lock) }
-    while flock(lock, LOCK_EX) != 0 {
-      if errno != EINTR { throw FileError(locking: path) }
+    let lock: FileLock
+    do throws(FileError) {
+      lock = try FileLock("\(path).lock", mode: 0o600)
+      _ = try lock.lock()
+    } catch {
+      throw FileError(locking: path, number: error.number)
     }
+    defer { withExtendedLifetime(lock) {} }
     if let last = last(), last.isCharging == sample.isCharging,
       last.uptime.boot == sample.uptime.boot,
       (0..<spacing).contains(sample.at.seconds(since: last.at))

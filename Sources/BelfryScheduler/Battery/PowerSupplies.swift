@@ -1,5 +1,5 @@
 import BelfryCore
-import Git
+import Files
 import Glibc
 
 /// A reading of the machine's batteries. Several batteries are combined.

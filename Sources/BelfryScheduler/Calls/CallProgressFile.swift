@@ -1,5 +1,6 @@
 import BelfryCore
 import BelfryStore
+import Files
 import Git
 
 /// The progress of this device's attempts of one call.
@@ -68,9 +69,9 @@ public struct CallProgressFile: Sendable {
   }
 
   /// Returns a lock that keeps other processes of this device from the same call; nil if another process holds it.
-  public func lock(_ call: Callout.ID) throws -> LocalLock? {
+  public func lock(_ call: Callout.ID) throws -> FileLock? {
     do {
-      return try LocalLock(
+      return try FileLock(
         lockPath(call), holder: store.context.process, timeout: CallProgressFile.lockTimeout)
     } catch StoreError.locked {
       return nil
@@ -78,7 +79,7 @@ public struct CallProgressFile: Sendable {
   }
 
   /// Returns true while a process of this device makes the attempts of a call.
-  func isLocked(_ call: Callout.ID) -> Bool { LocalLock.holder(of: lockPath(call)) != nil }
+  func isLocked(_ call: Callout.ID) -> Bool { FileLock.holder(of: lockPath(call)) != nil }
 }
 
 extension LocalFile.Format where Value == [String: CallProgress] {

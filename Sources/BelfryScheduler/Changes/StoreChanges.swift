@@ -2,7 +2,7 @@ import BelfryCore
 import BelfryStore
 import CLinux
 import Dispatch
-import Git
+import Files
 import Glibc
 
 /// A subscription to the changes of a store, for a front end that stays open.

@@ -1,6 +1,6 @@
 import BelfryCore
 import BelfryStore
-import Git
+import Files
 
 /// The daemon's copy of every alarm: its last valid record and the time of its next evaluation.
 ///

@@ -1,6 +1,7 @@
 import BelfryCore
 import BelfryStore
 import CLinux
+import Files
 import Glibc
 
 /// An event in the daemon's log.
@@ -114,7 +115,7 @@ public final class Daemon: Sendable {
 
   private let store: Store
   private let dependencies: Dependencies
-  private let heartbeat = LatestValueWriter<(lock: LocalLock, deadline: Instant)> {
+  private let heartbeat = LatestValueWriter<(lock: FileLock, deadline: Instant)> {
     $0.lock.setModificationTime($0.deadline)
   }
 
@@ -187,7 +188,7 @@ public final class Daemon: Sendable {
   /// Returns the lock of a store's daemon; nil if the store cannot be locked, which is logged.
   ///
   /// - Parameter timeout: the time to wait for the end of another daemon, in milliseconds.
-  private func takeLock(of store: Store, timeout: Int = 0) throws -> LocalLock? {
+  private func takeLock(of store: Store, timeout: Int = 0) throws -> FileLock? {
     switch try DaemonHandle(store).lock(timeout: timeout) {
     case .success(let lock): return lock
     case .failure(let failure):
@@ -197,7 +198,7 @@ public final class Daemon: Sendable {
   }
 
   /// Sets the timers for the next wake-up, and records it as the deadline of the next heartbeat.
-  private func arm(_ source: WakeSource, _ loop: DaemonLoop, _ lock: LocalLock?) {
+  private func arm(_ source: WakeSource, _ loop: DaemonLoop, _ lock: FileLock?) {
     func real(_ moment: Instant) -> Instant {
       Instant(milliseconds: moment.milliseconds + dependencies.clockOffset)
     }

@@ -1,6 +1,6 @@
 import BelfryCore
 import BelfryStore
-import Git
+import Files
 import Glibc
 
 /// A store's daemon, as other processes see it.
@@ -40,7 +40,7 @@ public struct DaemonHandle: Sendable {
   }
 
   /// The description of the daemon's process; nil if no daemon runs.
-  public var process: String? { LocalLock.holder(of: path) }
+  public var process: String? { FileLock.holder(of: path) }
 
   /// Returns the state of the daemon.
   ///
@@ -71,9 +71,9 @@ public struct DaemonHandle: Sendable {
   /// - Returns: The lock, or the reason that there is none, for example on a file system without locks. In that case a
   ///   second daemon is not noticed, which is better than no daemon.
   /// - Throws: `StoreError.daemonRuns` if the store already has a daemon.
-  func lock(timeout: Int = 0) throws -> Result<LocalLock, FileError> {
+  func lock(timeout: Int = 0) throws -> Result<FileLock, FileError> {
     do {
-      return .success(try LocalLock(path, holder: store.context.process, timeout: timeout))
+      return .success(try FileLock(path, holder: store.context.process, timeout: timeout))
     } catch StoreError.locked(let process) {
       throw StoreError.daemonRuns(process: process)
     } catch let failure as FileError {

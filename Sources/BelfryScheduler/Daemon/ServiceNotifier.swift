@@ -1,4 +1,4 @@
-import Git
+import Files
 import Glibc
 
 /// A connection to systemd that reports the state of the service, with the protocol of sd_notify(3).

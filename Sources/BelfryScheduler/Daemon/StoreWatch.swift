@@ -1,6 +1,7 @@
 import BelfryCore
 import BelfryStore
 import CLinux
+import Files
 import Git
 import Glibc
 import Synchronization

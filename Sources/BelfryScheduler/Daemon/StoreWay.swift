@@ -1,4 +1,3 @@
-import Git
 import Glibc
 
 /// The folders and symbolic links that the system passes through on the way to some paths. Another folder takes the place

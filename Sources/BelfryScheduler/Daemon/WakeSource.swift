@@ -1,7 +1,7 @@
 import BelfryCore
 import BelfryStore
 import CLinux
-import Git
+import Files
 import Glibc
 import Synchronization
 

@@ -1,5 +1,4 @@
 import BelfryCore
-import Git
 import Subprocess
 import SystemPackage
 

@@ -1,6 +1,6 @@
 import BelfryCore
 import BelfryStore
-import Git
+import Files
 import Glibc
 import Subprocess
 import Synchronization

@@ -1,5 +1,4 @@
 import BelfryCore
-import Git
 import Glibc
 import Subprocess
 import Synchronization

@@ -1,6 +1,6 @@
 import BelfryCore
 import BelfryStore
-import Git
+import Files
 import Glibc
 
 /// A registry of the running hooks, with a file for each. It outlives the process that runs them.

@@ -1,4 +1,4 @@
-import Git
+import Files
 import Glibc
 
 /// The mark of a process that shows on its terminal everything that rings in a store: it has the store's folder open.

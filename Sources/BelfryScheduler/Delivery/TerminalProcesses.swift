@@ -1,4 +1,4 @@
-import Git
+import Files
 import Glibc
 
 /// The use of a terminal, as far as the system shows it.

@@ -1,4 +1,4 @@
-import Git
+import Files
 import Glibc
 
 /// The terminals of a user, as the last channel after the hooks.

@@ -1,5 +1,5 @@
 import BelfryStore
-import Git
+import Files
 import Glibc
 
 /// The file `sound-inaudible` in the store's local state, which exists while the daemon has found that a sound cannot be

@@ -1,4 +1,4 @@
-import Git
+import Files
 import Glibc
 
 /// The unmuting of the sound output while an alarm sounds.

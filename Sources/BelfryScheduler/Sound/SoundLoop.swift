@@ -1,4 +1,4 @@
-import Git
+import Files
 import Glibc
 import Synchronization
 
@@ -44,7 +44,7 @@ public struct SoundLoop: Sendable {
   public func run(
     _ player: SoundPlayer, heard: @escaping @Sendable () -> Void
   ) async -> String? {
-    let lock = lock.flatMap { FileLock($0) }
+    let lock = lock.flatMap { SoundLoop.lock(at: $0) }
     let once = Once(heard)
     if let lock, !lock.tryLock() {
       // Another loop is audible.
@@ -67,7 +67,7 @@ public struct SoundLoop: Sendable {
   ///
   /// - Parameter path: the path of the lock file.
   public static func restore(_ unmuting: OutputUnmuting, lock path: String) async {
-    guard let lock = FileLock(path), lock.tryLock() else { return }
+    guard let lock = SoundLoop.lock(at: path), lock.tryLock() else { return }
     var unmuting = unmuting
     unmuting.reload()
     await unmuting.restore()
@@ -144,18 +144,11 @@ public struct SoundLoop: Sendable {
     }
   }
 
-  /// A lock on a file. The system releases it when the process ends.
-  private final class FileLock: Sendable {
-    private let file: Int32
+  /// Opens a lock file. Returns nil if it cannot be opened.
+  private static func lock(at path: String) -> FileLock? { try? FileLock(path, mode: 0o600) }
+}
 
-    init?(_ path: String) {
-      file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-      if file < 0 { return nil }
-    }
-
-    deinit { close(file) }
-
-    /// Acquires the lock. Returns false if another process holds it.
-    func tryLock() -> Bool { flock(file, LOCK_EX | LOCK_NB) == 0 }
-  }
+extension FileLock {
+  /// Acquires the lock. Returns false if another process holds it, or if the file cannot be locked.
+  fileprivate func tryLock() -> Bool { (try? lock(timeout: 0)) ?? false }
 }

@@ -1,4 +1,4 @@
-import Git
+import Files
 import Glibc
 import Subprocess
 import SystemPackage

@@ -1,4 +1,3 @@
-import Git
 import Glibc
 import Subprocess
 import SystemPackage

@@ -1,4 +1,5 @@
 import BelfryCore
+import Files
 import Git
 
 /// A row of the alarm index: a summary, and the file that it describes.

@@ -1,5 +1,5 @@
 import BelfryCore
-import Git
+import Files
 import Glibc
 
 /// A comparison of the files in the `alarms` folder with the alarm index.

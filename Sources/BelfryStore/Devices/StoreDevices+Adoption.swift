@@ -1,5 +1,6 @@
 import BelfryCore
 import CLinux
+import Files
 import Git
 
 /// Adoption of another device's place, after a restore from a backup or on a new machine.

@@ -1,5 +1,5 @@
 import BelfryCore
-import Git
+import Files
 
 extension StoreDevices {
   /// Returns the name of a device's zone, or nil if its record names none.

@@ -1,5 +1,5 @@
 import BelfryCore
-import Git
+import Files
 import Glibc
 
 /// The devices of a store: their records, their presence, and the zones that they follow.

@@ -1,5 +1,5 @@
 import BelfryCore
-import Git
+import Files
 import Glibc
 
 /// The folder to which a repair moves files that it cannot use. A repair deletes nothing.

@@ -1,5 +1,5 @@
 import BelfryCore
-import Git
+import Files
 import Glibc
 
 /// An examination of the records: each file, its differences from HEAD and the history, the log, and the clock.

@@ -1,5 +1,5 @@
 import BelfryCore
-import Git
+import Files
 import Glibc
 
 extension Repair {

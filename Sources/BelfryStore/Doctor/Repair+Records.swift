@@ -1,5 +1,4 @@
 import BelfryCore
-import Git
 
 extension Repair {
   /// Repairs the records: runs the steps of a reconciliation, including those that are too expensive for each write.

@@ -1,4 +1,5 @@
 import BelfryCore
+import Files
 import Git
 import Glibc
 
@@ -25,7 +26,7 @@ public struct RepositoryExamination: Sendable {
       // The rest is examined after the folder is restored.
       return findings + [.localFolderReplaced(path: store.local.folder)]
     }
-    if let failure = StoreLock.failure(at: "\(store.local.folder)/new-lock-\(getpid())") {
+    if let failure = FileLock.failure(at: "\(store.local.folder)/new-lock-\(getpid())") {
       findings.append(.noLocks(reason: String(cString: strerror(failure.number))))
     }
     if let head = Reference.brokenHead(store) { return findings + [head] }

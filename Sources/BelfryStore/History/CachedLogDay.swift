@@ -1,5 +1,5 @@
 import BelfryCore
-import Git
+import Files
 
 /// A day in the log index: the decoded entries of its files, and their signatures.
 ///

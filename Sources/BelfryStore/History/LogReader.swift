@@ -1,5 +1,5 @@
 import BelfryCore
-import Git
+import Files
 import Glibc
 
 /// A reader of the log's days, from their files or from the log index.

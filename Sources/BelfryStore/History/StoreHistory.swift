@@ -1,5 +1,4 @@
 import BelfryCore
-import Git
 
 /// The history of a store: the log, the origins of values, resolved conflicts, and the undoing of actions.
 public struct StoreHistory: StorePart {

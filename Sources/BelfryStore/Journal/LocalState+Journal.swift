@@ -1,3 +1,4 @@
+import Files
 import Git
 import Glibc
 
@@ -57,7 +58,7 @@ extension LocalState {
     let refused = state.isRefused ? pending.popLast() : nil
     return InterruptedWrites(
       entries: (isAfterFailure ? found.applied.compactMap { JournalEntry($0) } : []) + pending,
-      refused: refused, start: isAfterFailure ? state.commit : nil)
+      refused: refused, start: isAfterFailure ? state.mark.map { ObjectID($0) } : nil)
   }
 
   /// Returns all writes in the journal, which hold every object that was written since the last checkpoint.

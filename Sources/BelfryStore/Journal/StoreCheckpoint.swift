@@ -1,3 +1,4 @@
+import Files
 import Git
 import Glibc
 
@@ -48,7 +49,7 @@ struct StoreCheckpoint: StorePart {
     let backup = local.ledgerBackup.path
     let isKept = (try? DurableFile.keep(local.ledger.path, as: backup + ".new")) ?? false
     try flush()
-    try local.log.empty(session: session, commit: head)
+    try local.log.empty(session: session, mark: head?.bytes)
     // The backup that it replaces was flushed by an earlier checkpoint, so that one of the two survives.
     if isKept { _ = rename(backup + ".new", backup) }
   }
@@ -70,7 +71,7 @@ struct StoreCheckpoint: StorePart {
   func runIfIdle() {
     guard store.adoptionFailure == nil, let state = (try? local.log.state()) ?? nil,
       !state.isEmpty, state.isApplied, state.session == local.session,
-      let lock = try? StoreLock(local.lock, holder: context.process, timeout: 0)
+      let lock = try? FileLock(local.lock, holder: context.process, timeout: 0)
     else { return }
     try? run()
     withExtendedLifetime(lock) {}

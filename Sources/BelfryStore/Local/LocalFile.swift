@@ -1,4 +1,4 @@
-import Git
+import Files
 import Glibc
 
 /// A file of this device's local state with a typed value, which is replaced as a whole.
@@ -119,10 +119,10 @@ package struct LocalFile<Value: Sendable>: Sendable {
     holder: String, timeout: Int = LocalFile.lockTimeout, _ body: ((any Error)?) throws -> Result
   ) rethrows -> Result {
     guard case .lock(let path, _) = exclusion else { return try body(nil) }
-    var lock: StoreLock?
+    var lock: FileLock?
     var failure: (any Error)?
     do {
-      lock = try StoreLock(path, holder: holder, timeout: timeout)
+      lock = try FileLock(path, holder: holder, timeout: timeout)
     } catch let reason {
       failure = reason
     }

@@ -1,5 +1,5 @@
 import BelfryCore
-import Git
+import Files
 import Glibc
 
 /// The local state of this clone on this machine, in `.git/belfry`: never committed, never synced.

@@ -1,5 +1,5 @@
 import BelfryCore
-import Git
+import Files
 import Glibc
 
 /// The caches of a store on disk: the alarm index and the log index, in one SQLite database, `.git/belfry/cache.db`.

@@ -1,4 +1,5 @@
 import BelfryCore
+import Files
 import Git
 
 /// A restoration of records that another program took from the branch, for example by a commit of an outdated index, a

@@ -1,4 +1,5 @@
 import BelfryCore
+import Files
 import Git
 
 /// An import of hand edits of the holiday calendars, as `SettingsHandEditImport` is for the settings.

@@ -1,4 +1,5 @@
 import BelfryCore
+import Files
 import Git
 
 /// An import of device records that differ from HEAD's, for example after a hand edit of a device's name.

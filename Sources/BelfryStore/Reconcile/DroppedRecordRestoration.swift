@@ -1,5 +1,4 @@
 import BelfryCore
-import Git
 
 /// A restoration of records that the history contains and HEAD lacks.
 ///

@@ -1,5 +1,4 @@
 import BelfryCore
-import Git
 
 /// A re-arming of alarms whose future occurrences were settled by a clock that was ahead.
 ///

@@ -1,5 +1,4 @@
 import BelfryCore
-import Git
 
 /// The merge of the commits that other devices have left here because they could not move this store's checked-out
 /// branch.

@@ -1,5 +1,4 @@
 import BelfryCore
-import Git
 
 /// A restoration of outcomes that the log contains and the alarms' records lack (see `LostAnswer`).
 ///

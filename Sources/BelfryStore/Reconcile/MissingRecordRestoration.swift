@@ -1,5 +1,4 @@
 import BelfryCore
-import Git
 
 /// A restoration of the last valid versions of missing records.
 ///

@@ -1,5 +1,4 @@
 import BelfryCore
-import Git
 
 /// An update of the zone in this device's record, so that other devices know its local time.
 ///

@@ -1,5 +1,5 @@
 import BelfryCore
-import Git
+import Files
 
 /// An import of records that another program wrote, and that were never committed.
 ///

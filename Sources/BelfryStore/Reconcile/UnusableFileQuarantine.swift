@@ -1,5 +1,5 @@
 import BelfryCore
-import Git
+import Files
 import Glibc
 
 /// The removal of invalid files at the paths of records to the quarantine, and the restoration of their last valid

@@ -1,4 +1,5 @@
 import BelfryCore
+import Files
 import Git
 
 /// The merge of fetched commits into the store's branch: in the history, the work tree and the index.

@@ -1,5 +1,4 @@
 import BelfryCore
-import Git
 import Glibc
 
 /// This device's notes of merge decisions without a merge commit: those of a rebase, a cherry-pick or a stash.

@@ -1,5 +1,4 @@
 import BelfryCore
-import Git
 
 /// The merge driver for records, which git calls in `git merge`, `pull`, `rebase`, `cherry-pick` and `stash pop`.
 public enum MergeDriver {

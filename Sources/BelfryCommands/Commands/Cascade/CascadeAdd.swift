@@ -1,7 +1,7 @@
 import ArgumentParser
 import BelfryCore
 import BelfryStore
-import Git
+import Files
 
 struct CascadeAdd: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -3,6 +3,7 @@ import BelfryCore
 import BelfryPartners
 import BelfryScheduler
 import BelfryStore
+import Files
 import Git
 import Glibc
 

@@ -1,4 +1,4 @@
-import Git
+import Files
 import Glibc
 
 /// The machine's cron daemon.

@@ -1,5 +1,4 @@
 import BelfryScheduler
-import Git
 import Subprocess
 
 /// The crontab of the user, with the line that runs a tick every minute.

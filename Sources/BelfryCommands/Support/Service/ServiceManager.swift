@@ -1,5 +1,4 @@
 import BelfryStore
-import Git
 import Glibc
 
 /// The installation of the background service: systemd user units, or a line of the user's crontab.

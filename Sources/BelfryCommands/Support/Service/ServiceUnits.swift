@@ -1,4 +1,4 @@
-import Git
+import Files
 
 /// The systemd units and the crontab line that run Belfry in the background.
 struct ServiceUnits {

@@ -1,7 +1,7 @@
 import BelfryCore
 import BelfryScheduler
 import BelfryStore
-import Git
+import Files
 import Glibc
 
 /// The background service as units of the user's systemd.

@@ -1,4 +1,4 @@
-import Git
+import Files
 
 /// The script that reports the commit of a branch from the host of an ssh remote.
 ///

@@ -1,4 +1,5 @@
 import BelfryStore
+import Files
 import Git
 
 /// The watches of a store's remotes. They start again when git's configuration changes.

@@ -1,5 +1,4 @@
 import BelfryStore
-import Git
 
 /// The remotes whose changes the daemon learns of at once, `watched-remotes` in the store's local state: the daemon's process
 /// in the first line, and the name of a remote in each further one.

@@ -1,0 +1,119 @@
+import BelfryCore
+import Files
+import Synchronization
+
+extension Store {
+  /// Changes a setting that all devices share, as one commit.
+  ///
+  /// A value that the setting has already is stamped again, so that it wins over an earlier change of another device.
+  /// A change to a tier without pending completes all pending occurrences in the same commit.
+  ///
+  /// - Parameters:
+  ///   - setting: The setting.
+  ///   - value: The new value; nil for the default.
+  ///   - isDryRun: True to return the result without recording anything.
+  /// - Returns: The occurrences that the change of the tier completed.
+  /// - Throws: `StoreError.badRecord` if the settings file is not valid, because its content must not be lost.
+  @discardableResult
+  public func set(
+    _ setting: Setting, to value: Setting.Value?, isDryRun: Bool = false
+  ) throws -> [(alarm: Alarm, occurrence: CivilDateTime)] {
+    try write(reconciling: .settings) { writer in
+      var record = try writer.readSettings()
+      var settings = try self.settings().settings
+      let value = value ?? Settings()[keyPath: setting.value]
+      settings[keyPath: setting.value] = value
+      let stamp = Stamp.next(after: record.stamps.values.max(), now: context.now, device: device)
+      SettingsFile.set(setting, to: value, stamp: stamp, in: &record)
+      var files: [String: [UInt8]?] = [SettingsFile.path: SettingsFile.encode(record)]
+      let completed =
+        settings.tier.confirmsCompletion ? [] : try completePending(writer, into: &files)
+      if isDryRun { return completed }
+      try writer.commit(
+        files,
+        message: CommitMessage(
+          "Set \(setting.name) to \(value)", trailers: [("Action", CommitMessage.settings)],
+          device: device))
+      return completed
+    }
+  }
+
+  /// Returns the record of the settings, or an empty one if the file is missing.
+  ///
+  /// - Throws: `StoreError.badRecord`.
+  func settingsRecord() throws -> SettingsRecord {
+    try settingsRecordIfAny() ?? SettingsRecord()
+  }
+
+  /// Returns the record of the settings, or nil if the file is missing.
+  ///
+  /// - Throws: `StoreError.badRecord`.
+  public func settingsRecordIfAny() throws -> SettingsRecord? { try settingsFile()?.record }
+
+  /// Returns the record of the settings and the content of its file, or nil if the file is missing.
+  ///
+  /// - Throws: `StoreError.badRecord`.
+  func settingsFile() throws -> (record: SettingsRecord, bytes: [UInt8])? {
+    do {
+      return try DurableFile.read(
+        "\(path)/\(SettingsFile.path)", limit: SettingsFile.largest
+      ).map { (try SettingsFile.decode($0.bytes), $0.bytes) }
+    } catch let error as RecordError {
+      throw StoreError.badRecord(path: SettingsFile.path, error)
+    } catch let error as FileError where !Store.isOutOfResources(error) {
+      let reason = Store.reason(error, limit: SettingsFile.largest)
+      throw StoreError.badRecord(path: SettingsFile.path, RecordError(reason))
+    }
+  }
+
+  private func completePending(
+    _ writer: StoreWriter, into files: inout [String: [UInt8]?]
+  ) throws -> [(alarm: Alarm, occurrence: CivilDateTime)] {
+    // An edited alarm can have pending occurrences, too.
+    try HandEditImport(.unsettled).run(writer)
+    let invalid = writer.checkedAlarms?.invalid ?? []
+    var completed: [(alarm: Alarm, occurrence: CivilDateTime)] = []
+    for summary in try AlarmIndex(self).summaries()
+    where !summary.status.pending.isEmpty && !invalid.contains(summary.id) {
+      guard case .good(let alarm, _) = try writer.readAlarm(summary.id) else { continue }
+      let transition = timeline(alarm).completingPending(at: context.now)
+      guard let change = change(transition) else { continue }
+      files.merge(change.files) { $1 }
+      completed += transition.events.compactMap { event in
+        event.occurrence.map { (transition.alarm, $0) }
+      }
+    }
+    return completed
+  }
+}
+
+/// A cache of the stamps of the settings.
+final class SettingsStampsCache: Sendable {
+  private let known = Mutex<(signature: String?, stamps: [Setting: Stamp])?>(nil)
+
+  /// Returns the stamps for the signature of the settings file, or computes them.
+  func value(
+    for signature: String?, _ compute: () -> [Setting: Stamp]
+  ) -> [Setting: Stamp] {
+    known.withLock { known in
+      if let known, known.signature == signature { return known.stamps }
+      let stamps = compute()
+      known = (signature, stamps)
+      return stamps
+    }
+  }
+}
+
+extension Store {
+  /// The stamps of the settings, which automatic outcomes name. Cached until the file changes.
+  var settingsStamps: [Setting: Stamp] {
+    settingsStampsCache.value(for: settingsSignature) {
+      // Settings that are not valid count as the defaults, which have no stamps.
+      let stamps = (try? settingsRecord())?.stamps ?? [:]
+      return Dictionary(
+        uniqueKeysWithValues: stamps.compactMap { key, stamp in
+          Setting(rawValue: key).map { ($0, stamp) }
+        })
+    }
+  }
+}
