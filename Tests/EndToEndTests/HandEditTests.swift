@@ -119,49 +119,44 @@ import Testing
     #expect(try await sandbox.git("log", "-1", "--format=%s").out == "Edited: Green tea\n")
   }
 
-  /// Returns a store whose writer died or failed after the alarm's file and before the log entry.
-  private func interruptedWriteStore(refused: Bool) async throws -> Sandbox {
+  /// Returns a store whose writer died or failed after the alarm's file and before the log entry, and the path of the
+  /// log entry.
+  private func interruptedWriteStore(refused: Bool) async throws -> (Sandbox, entry: String) {
     let sandbox = try Sandbox()
     _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "09:00")
-    let file = try sandbox.alarmFile()
-    let name = String(file.split(separator: "/").last ?? "")
-    let entry = "log/2026/11/20/230000000-logaaaaaaaaaaaaaaaaaaaaaaa.json"
-    let log = try await sandbox.run("/bin/sh", ["-c", "cat '\(sandbox.store)'/log/2026/11/20/*"])
-      .out
-    let id = log.split(separator: "\"id\": \"")[1].prefix(26)
-    try sandbox.write(
-      log.replacing(id, with: "logaaaaaaaaaaaaaaaaaaaaaaa"), to: sandbox.root + "/entry")
-    try sandbox.write(try sandbox.read(file).replacing("\"Tea\"", with: "\"Green tea\""), to: file)
-    func blob(_ path: String) async throws -> Substring {
-      try await sandbox.git("hash-object", "-w", path).out.prefix { $0 != "\n" }
-    }
-    let lines = [
-      "\(try await sandbox.git("rev-parse", "HEAD").out.prefix(40))",
-      "\(try await blob(file)) alarms/\(name)",
-      "\(try await blob(sandbox.root + "/entry")) \(entry)",
-    ]
-    try sandbox.write(
-      lines.joined(separator: "\n"), to: sandbox.store + "/.git/belfry/journal",
-      mode: refused ? 0o400 : 0o644)
+    let head = String(try await sandbox.git("rev-parse", "HEAD").out.prefix(40))
+    let journal = try sandbox.journal()
+    _ = try await sandbox.belfry(
+      "edit", "tea", "--title", "Green tea", now: "2026-11-20T22:42:00Z")
+    let entry = try await sandbox.git(
+      "diff", "--name-only", "--diff-filter=A", head, "HEAD", "--", "log"
+    ).out.trimmingCharacters(in: .newlines)
+    _ = try await sandbox.git("reset", "-q", "--mixed", head)
+    _ = try await sandbox.run("/bin/rm", ["\(sandbox.store)/\(entry)"])
+    try sandbox.write(head, to: sandbox.store + "/.git/belfry/seen")
+    try await sandbox.interruptWrites(since: journal, isRefused: refused)
     // The writer held the lock of the branch.
     try sandbox.write("", to: sandbox.store + "/.git/refs/heads/main.lock")
-    return sandbox
+    return (sandbox, entry)
   }
 
   @Test func interruptedWriteIsCompleted() async throws {
-    let sandbox = try await interruptedWriteStore(refused: false)
-    #expect(try await sandbox.belfry("add", "Milk", "--daily", "--at", "10:00").status == 0)
+    let (sandbox, entry) = try await interruptedWriteStore(refused: false)
+    let add = try await sandbox.belfry(
+      "add", "Milk", "--daily", "--at", "10:00", now: "2026-11-20T22:43:00Z")
+    #expect(add.status == 0, "\(add.err)")
     #expect(try await sandbox.git("status", "--porcelain").out.isEmpty)
-    #expect(
-      try await sandbox.git("log", "-2", "--format=%s").out.contains("Finish an interrupted write"))
+    #expect(try await sandbox.git("log", "-2", "--format=%s").out.contains("Edited: Green tea"))
     #expect(try await sandbox.git("grep", "-c", "Green tea", "HEAD", "--", "alarms").status == 0)
     // The commit contains the log entry, which was not written before.
-    #expect(try await sandbox.git("show", "HEAD~1", "--stat").out.contains("logaaaaa"))
+    #expect(try await sandbox.git("show", "HEAD~1", "--name-only").out.contains(entry))
   }
 
   @Test func failedRollbackIsCompletedByNextCommand() async throws {
-    let sandbox = try await interruptedWriteStore(refused: true)
-    #expect(try await sandbox.belfry("add", "Milk", "--daily", "--at", "10:00").status == 0)
+    let (sandbox, _) = try await interruptedWriteStore(refused: true)
+    let add = try await sandbox.belfry(
+      "add", "Milk", "--daily", "--at", "10:00", now: "2026-11-20T22:43:00Z")
+    #expect(add.status == 0, "\(add.err)")
     #expect(try await sandbox.git("status", "--porcelain").out.isEmpty)
     let list = try await sandbox.belfry("list", "--json")
     #expect(list.array.compactMap { $0["title"] as? String }.sorted() == ["Milk", "Tea"])
