@@ -1,4 +1,5 @@
 import BelfryCore
+import TestSupport
 import Testing
 
 /// Every state of an alarm combined with every action: the resulting state of the affected occurrence, or a refusal.

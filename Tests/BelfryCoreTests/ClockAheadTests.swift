@@ -1,4 +1,5 @@
 import BelfryCore
+import TestSupport
 import Testing
 
 /// Outcomes that a clock recorded while it was ahead: they no longer count after the clock is corrected.

@@ -287,7 +287,6 @@ import Testing
       now: now)
     let ids = Set(all.map(\.id))
     _ = engine.handle(.claimed(ids, granted: ids), now: now)
-    #expect(engine.runningCount == 2)
     #expect(engine.handle(.finished(all[1].id, .withdrawn), now: now) == [.recordSoon])
     #expect(engine.handle(.finished(all[0].id, .delivered(nil)), now: now) == [])
     guard case .record(let recording) = engine.handle(.recordingDue, now: now).first else {

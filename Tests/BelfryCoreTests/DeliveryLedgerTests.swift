@@ -1,4 +1,5 @@
 import BelfryCore
+import TestSupport
 import Testing
 
 /// Claims, leases and retries in the delivery ledger.

@@ -1,4 +1,5 @@
 import BelfryCore
+import TestSupport
 import Testing
 
 let laptop = Identifier("laptopaaaaaaaaaaaaaaaaaaaa")!

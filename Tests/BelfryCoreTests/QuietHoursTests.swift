@@ -1,4 +1,5 @@
 import BelfryCore
+import TestSupport
 import Testing
 
 private let request = Identifier("requestaaaaaaaaaaaaaaaaaaa")!

@@ -1,4 +1,5 @@
 import BelfryCore
+import TestSupport
 import Testing
 
 /// A floating alarm on devices in different time zones: each rings by its own wall clock, and none settles an

@@ -95,18 +95,6 @@ extension CommandError {
         .noSuchAlarm, "there is no alarm '\(Printable.text(name))'.",
         "See 'belfry list'."
       )
-    case .ambiguousAlarm(let name, let matches):
-      // Notes distinguish alarms of the same title.
-      let isOneTitle = Set(matches.map(\.title)).count == 1
-      let shown = matches.prefix(4).map { match in
-        let note = isOneTitle ? match.note?.split(separator: "\n").first.map { ": \($0)" } : nil
-        return "\(Printable.text(match.title + (note ?? ""))) (\(match.id.short))"
-      }
-      let more = matches.count > 4 ? ", …" : ""
-      return (
-        .noSuchAlarm, "'\(Printable.text(name))' could be any of \(matches.count) alarms.",
-        "Use more of the title, or the identifier: \(shown.joined(separator: ", "))\(more)."
-      )
     case .noRemote(let name):
       return (
         name == nil ? .failed : .usage,

@@ -154,11 +154,6 @@ public struct DeliveryEngine: Sendable {
     unrecorded.isEmpty && deliveries.values.allSatisfy { $0.phase == .ongoing }
   }
 
-  /// The number of deliveries whose channels run and have no outcome yet.
-  public var runningCount: Int {
-    deliveries.values.count { $0.phase == .delivering && $0.outcome == nil }
-  }
-
   /// The time at which the first held delivery goes on without a sync; nil if none is held.
   public var nextWake: Instant? {
     deliveries.values.compactMap(\.heldSince).min()?.adding(

@@ -93,11 +93,6 @@ public struct DeliveryLedger: Hashable, Sendable {
   public func hasRung(_ id: OccurrenceID) -> Bool {
     occurrences[id]?.keys.contains { $0 != .advanceWarning } ?? false
   }
-
-  /// Records that an occurrence has rung.
-  public mutating func recordFiring(_ id: OccurrenceID, due: Instant, at: Instant) {
-    self[.occurrence(id, .firing)] = Entry(due: due, at: at)
-  }
 }
 
 /// The result of an attempt to deliver.

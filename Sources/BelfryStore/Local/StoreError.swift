@@ -27,8 +27,6 @@ public enum StoreError: Error, Sendable {
   case noRecord(path: String)
   /// No alarm matches the text.
   case noSuchAlarm(String)
-  /// Several alarms match the text.
-  case ambiguousAlarm(String, [AlarmName])
   /// The store has no remote, or none of the given name.
   case noRemote(String?)
   /// The store already has a remote of that name.
@@ -64,16 +62,6 @@ public enum StoreError: Error, Sendable {
   case calendarChangedSince(subject: String, name: String)
   /// The store has as many alarms as its tier allows.
   case alarmLimit(tier: Settings.Tier, limit: Int)
-
-  /// The properties by which a user identifies an alarm.
-  public struct AlarmName: Hashable, Sendable {
-    /// The id.
-    public let id: Identifier
-    /// The title.
-    public let title: String
-    /// The note, which distinguishes alarms of the same title; nil if there is none.
-    public let note: String?
-  }
 }
 
 /// A record that cannot be used, and the consequence.
