@@ -10,7 +10,7 @@ import Testing
 /// The entries of the journal.
 @Suite struct JournalEntryTests {
   private let entry = JournalEntry(
-    head: Repository.blobID([1]), target: Repository.blobID([2]), message: "Rename\n",
+    head: Repository.blobID([1]), target: Repository.blobID([2]),
     files: [
       .init(path: "alarms/a.json", blob: Repository.blobID([3]), isKept: true),
       .init(path: "alarms/b.json", blob: nil),
@@ -19,7 +19,7 @@ import Testing
   @Test("An entry is read as it was written")
   func coding() {
     #expect(JournalEntry(entry.bytes) == entry)
-    let first = JournalEntry(head: nil, target: nil, message: nil, files: [], objects: [])
+    let first = JournalEntry(head: nil, target: Repository.blobID([2]), files: [], objects: [])
     #expect(JournalEntry(first.bytes) == first)
   }
 
@@ -52,7 +52,7 @@ import Testing
     var later = entry.bytes
     later[0] = 99
     #expect(JournalEntry(later) == nil)
-    let empty = JournalEntry(head: nil, target: nil, message: nil, files: [], objects: [])
+    let empty = JournalEntry(head: nil, target: Repository.blobID([2]), files: [], objects: [])
     var huge = empty.bytes
     for index in huge.indices.suffix(8) { huge[index] = 0xFF }
     #expect(JournalEntry(huge) == nil)

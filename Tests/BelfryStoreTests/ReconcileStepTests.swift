@@ -37,44 +37,6 @@ import Testing
     #expect(!fixture.store.local.hasJournal)
   }
 
-  @Test("A write that version 0.1 left is committed with its own message and a trailer")
-  func version01() async throws {
-    let fixture = try await StoreFixture("Tea")
-    let tea = try fixture.alarm("Tea")
-    let message = CommitMessage("Rename Tea", device: fixture.store.device).text
-    try fixture.leaveJournalOfVersion01(
-      [AlarmRecord.path(tea.id): fixture.renamed(tea, "Coffee")], message: message)
-    #expect(try fixture.store.overview().summaries.map(\.title) == ["Coffee"])
-    let head = try fixture.head()
-    try JournalRecovery().run(fixture.writer())
-    #expect(try await fixture.subjects(since: head) == ["Rename Tea"])
-    #expect(try await fixture.git("log", "-1", "--format=%B").out.contains("Recovered: true"))
-    #expect(try fixture.sandbox.read(fixture.file(tea)).contains("Coffee"))
-    #expect(!fixture.store.local.hasJournal)
-    #expect(try await fixture.status().isEmpty)
-  }
-
-  @Test(
-    "A write of version 0.1 whose objects are lost is undone, including the files that it had written"
-  )
-  func lostObject() async throws {
-    let fixture = try await StoreFixture("Tea", "Milk")
-    let tea = try fixture.alarm("Tea")
-    let milk = try fixture.alarm("Milk")
-    let text = try fixture.sandbox.read(fixture.file(tea))
-    let (one, other) = (fixture.renamed(tea, "Coffee"), fixture.renamed(milk, "Cream"))
-    try fixture.leaveJournalOfVersion01(
-      [AlarmRecord.path(tea.id): one, AlarmRecord.path(milk.id): other])
-    try fixture.sandbox.write(String(decoding: one, as: UTF8.self), to: fixture.file(tea))
-    #expect(unlink(fixture.object(Repository.blobID(other))) == 0)
-    let head = try fixture.head()
-    try JournalRecovery().run(fixture.writer())
-    #expect(try fixture.head() == head)
-    #expect(try fixture.sandbox.read(fixture.file(tea)) == text)
-    #expect(!fixture.store.local.hasJournal)
-    #expect(try await fixture.status().isEmpty)
-  }
-
   @Test("A write is joined with a branch that has moved since it began")
   func movedBranch() async throws {
     let fixture = try await StoreFixture("Tea")

@@ -190,19 +190,9 @@ struct StoreFixture {
       tree: writer.tree(from: repository.commit(head).tree, blobs), parents: [head],
       signature: store.signature(repository), message: message)
     let entry = JournalEntry(
-      head: head, target: commit, message: nil,
+      head: head, target: commit,
       files: blobs.keys.sorted().map { .init(path: $0, blob: blobs[$0] ?? nil) },
       objects: try repository.heldObjects())
     _ = try store.local.log.append(entry.bytes, session: store.local.session)
-  }
-
-  /// Leaves the journal of a process of version 0.1, which wrote the blobs first.
-  func leaveJournalOfVersion01(_ files: [String: [UInt8]], message: String? = nil) throws {
-    let repository = try store.repository()
-    let lines =
-      [try head().description]
-      + (try files.sorted { $0.key < $1.key }.map { "\(try repository.writeBlob($1)) \($0)" })
-      + (message.map { ["", $0] } ?? [])
-    try sandbox.write(lines.joined(separator: "\n"), to: store.local.journal)
   }
 }

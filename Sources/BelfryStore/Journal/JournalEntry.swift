@@ -14,11 +14,8 @@ struct JournalEntry: Hashable {
 
   /// The commit of the branch before the write; nil before the first commit.
   var head: ObjectID?
-  /// The commit of the branch after the write. It equals `head` if the write changes only the work tree. Nil in a
-  /// journal of version 0.1, which was written before the commit was made.
-  var target: ObjectID?
-  /// The message of the commit that is made if there is no target; nil if it is unknown.
-  var message: String?
+  /// The commit of the branch after the write. It equals `head` if the write changes only the work tree.
+  var target: ObjectID
   /// The files, sorted by path.
   var files: [File]
   /// The new objects, apart from those that were durable before and from `trees`.
@@ -79,7 +76,8 @@ extension JournalEntry {
     }
     append(head)
     append(target)
-    append(Array((message ?? "").utf8))
+    // The place of a message, which no version of the format has used.
+    append(0)
     append(files.count)
     for file in files {
       append(Array(file.path.utf8))
@@ -111,7 +109,7 @@ extension JournalEntry {
     guard let version = reader.number(as: UInt8.self),
       version == JournalEntry.version || version == JournalEntry.versionWithTrees,
       let head = reader.optionalID(),
-      let target = reader.optionalID(), let message = reader.text(), let fileCount = reader.count()
+      let target = reader.optionalID() ?? nil, reader.text() != nil, let fileCount = reader.count()
     else { return nil }
     var files: [File] = []
     for _ in 0..<fileCount {
@@ -137,8 +135,7 @@ extension JournalEntry {
       }
     }
     self.init(
-      head: head, target: target, message: message.isEmpty ? nil : message, files: files,
-      objects: objects, trees: trees)
+      head: head, target: target, files: files, objects: objects, trees: trees)
   }
 }
 
@@ -163,23 +160,5 @@ extension CacheReader {
   fileprivate mutating func optionalID() -> ObjectID?? {
     guard let isPresent = number(as: UInt8.self) else { return nil }
     return isPresent == 0 ? .some(nil) : take(ObjectID.byteCount).map { ObjectID($0) }
-  }
-}
-
-extension JournalEntry {
-  /// Creates an entry from the journal of version 0.1: lines with the commit of the branch, each file's blob and path,
-  /// and, after an empty line, the message.
-  init(version01 text: String) {
-    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-    let files = lines.dropFirst().prefix { !$0.isEmpty }
-    let message = lines.dropFirst(files.count + 2).joined(separator: "\n")
-    self.init(
-      head: lines.first.flatMap { ObjectID(hexadecimal: $0) }, target: nil,
-      message: message.isEmpty ? nil : message,
-      files: files.compactMap { line in
-        let parts = line.split(separator: " ", maxSplits: 1).map(String.init)
-        return parts.count == 2
-          ? File(path: parts[1], blob: ObjectID(hexadecimal: parts[0])) : nil
-      }, objects: [])
   }
 }

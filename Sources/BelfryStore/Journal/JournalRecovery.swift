@@ -19,7 +19,6 @@ struct JournalRecovery: ReconcileStep {
   func run(_ writer: StoreWriter) throws {
     let store = writer.store
     guard store.local.hasJournal else { return }
-    try store.local.convertJournalOfVersion01()
     let isAfterFailure = store.local.hasLostPower
     let writes = try store.local.interruptedWrites()
     // The process that ended may have held these locks.
@@ -65,10 +64,7 @@ private struct Replay {
     if !isAfterFailure {
       for entry in entries { try entry.restoreObjects(in: repository) }
     }
-    guard let target = writes.end else {
-      for entry in entries { try commitAgain([entry]) }
-      return
-    }
+    guard let target = writes.end else { return }
     let head = try writer.head()
     if !isReachable(target, writes, from: head), head.map(repository.isWhole) ?? true {
       return try commitAgain(entries)
@@ -140,7 +136,7 @@ private struct Replay {
     let files = entries.flatMap(\.files)
     for file in files { if let blob = file.blob { earlier[file.path, default: []].insert(blob) } }
     // Another program may have committed between two writes.
-    let own = Set(entries.compactMap(\.target))
+    let own = Set(entries.map(\.target))
     for head in Set(entries.compactMap(\.head))
     where !own.contains(head) || head == entries.first?.head {
       let tree = try repository.commit(head).tree
@@ -206,13 +202,8 @@ private struct Replay {
     var intended: [String: [UInt8]] = [:]
     for file in entries.flatMap(\.files) {
       guard let kind = RecordPath(carried: file.path), let blob = file.blob else { continue }
-      guard let bytes = try? repository.blob(blob, limit: kind.largest) else {
-        // A remote has it: only fetched objects are not in the journal.
-        if entries.last?.target != nil { continue }
-        // Version 0.1 did not keep objects in its journal, and they had not reached the disk when the power failed.
-        for entry in entries { try undo(entry) }
-        return
-      }
+      // A remote has a missing blob: only fetched objects are not in the journal.
+      guard let bytes = try? repository.blob(blob, limit: kind.largest) else { continue }
       intended[file.path] = bytes
     }
     let isMoved = start != head
@@ -244,10 +235,7 @@ private struct Replay {
   /// Returns the message for the commit of interrupted writes: that of the last one, so that the action can be undone,
   /// and a trailer.
   private func message(for entries: [JournalEntry]) -> String {
-    let own = entries.last.flatMap { entry in
-      entry.message ?? entry.target.flatMap { try? repository.commit($0).message }
-    }
-    guard let message = own else {
+    guard let message = entries.last.flatMap({ try? repository.commit($0.target).message }) else {
       return CommitMessage("Finish an interrupted write", device: store.device).text
     }
     let trailers = CommitMessage.trailers(of: message)

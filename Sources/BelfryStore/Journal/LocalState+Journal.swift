@@ -48,9 +48,7 @@ extension LocalState {
   /// Returns the writes that may be missing in the store: after the end of a process the last one, and after a power
   /// failure all writes since the last checkpoint.
   func interruptedWrites() throws -> InterruptedWrites {
-    guard let state = try log.state() else {
-      return try journalOfVersion01()
-    }
+    guard let state = try log.state() else { return InterruptedWrites() }
     let isAfterFailure = hasLostPower(state)
     guard !state.isApplied || isAfterFailure else { return InterruptedWrites() }
     let found = try log.entries()
@@ -69,7 +67,7 @@ extension LocalState {
 
   /// True during a write, and if a write may be missing in the store.
   var hasJournal: Bool {
-    guard let state = (try? log.state()) ?? nil else { return journalSize > 0 }
+    guard let state = (try? log.state()) ?? nil else { return false }
     return !state.isApplied || hasLostPower(state)
   }
 
@@ -89,40 +87,10 @@ extension LocalState {
     guard lstat(journal, &status) == 0 else { return nil }
     switch status.st_mode & S_IFMT {
     case S_IFREG:
-      // Version 0.1 made the file of a refused write read-only.
-      if access(journal, R_OK) == 0, ((try? log.state()) ?? nil) == nil { return nil }
       return access(journal, R_OK | W_OK) == 0 ? nil : String(cString: strerror(errno))
     case S_IFLNK: return "it is a link"
     case S_IFDIR: return "it is a folder"
     default: return "it is not a file"
     }
-  }
-
-  private var journalSize: Int {
-    var status = stat()
-    return lstat(journal, &status) == 0 ? Int(status.st_size) : 0
-  }
-
-  private func journalOfVersion01() throws -> InterruptedWrites {
-    guard journalSize > 0, let file = try DurableFile.read(journal, limit: 64 << 20) else {
-      return InterruptedWrites()
-    }
-    let entry = JournalEntry(version01: String(decoding: file.bytes, as: UTF8.self))
-    // Version 0.1 made the file of a refused write read-only.
-    let isRefused = file.status.st_mode & 0o200 == 0
-    return isRefused
-      ? InterruptedWrites(refused: entry) : InterruptedWrites(entries: [entry])
-  }
-
-  /// Replaces a journal of version 0.1 by a log with the same write.
-  func convertJournalOfVersion01() throws {
-    guard try log.state() == nil else { return }
-    let writes = try journalOfVersion01()
-    guard let entry = writes.refused ?? writes.entries.first else { return }
-    let converted = WriteAheadLog(temporary("journal"))
-    _ = unlink(converted.path)
-    _ = try converted.append(entry.bytes, session: session)
-    if writes.refused != nil { converted.refuse() }
-    guard rename(converted.path, journal) == 0 else { throw FileError("write", journal) }
   }
 }

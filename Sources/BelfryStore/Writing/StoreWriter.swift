@@ -221,7 +221,7 @@ final class StoreWriter {
     let trees = repository.heldEdits
     let ids = Set(trees.map(\.id))
     let entry = JournalEntry(
-      head: move.from, target: move.to, message: nil,
+      head: move.from, target: move.to,
       files: blobs.sorted { $0.key < $1.key }.map { path, blob in
         JournalEntry.File(path: path, blob: blob, isKept: kept.contains(path))
       }, objects: objects.filter { !ids.contains($0.id) }, trees: trees)
@@ -245,9 +245,7 @@ final class StoreWriter {
           })
       })
     transaction.isIndexed = true
-    if let target = entry.target, target != entry.head,
-      try !move(from: entry.head, to: target)
-    {
+    if entry.target != entry.head, try !move(from: entry.head, to: entry.target) {
       throw MovedElsewhere()
     }
   }
