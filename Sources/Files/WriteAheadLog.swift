@@ -45,8 +45,6 @@ public struct WriteAheadLog: Sendable {
     public var isEmpty: Bool { end == WriteAheadLog.start }
     /// True if every entry is applied.
     public var isApplied: Bool { applied == end }
-    /// The number of entries.
-    public var count: Int { Int(next) - 1 }
     /// The size of the entries in bytes.
     public var size: Int { Int(end - WriteAheadLog.start) }
   }

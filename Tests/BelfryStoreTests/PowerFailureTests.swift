@@ -23,25 +23,22 @@ import Testing
     #expect(JournalEntry(first.bytes) == first)
   }
 
-  @Test("An entry with differences of trees is read as it was written")
-  func trees() {
-    var entry = entry
-    #expect(entry.bytes[0] == 1)
-    entry.trees = [
-      TreeEdit(
+  @Test("An entry of version 1.0 with differences of trees is read")
+  func earlierTrees() {
+    var expected = entry
+    expected.trees = [
+      EarlierTree(
         id: Repository.blobID([7]), base: Repository.blobID([8]),
         entries: [
           "a.json": .init(name: "a.json", mode: .file, id: Repository.blobID([3])),
           "b.json": nil,
           "log": .init(name: "log", mode: .folder, id: Repository.blobID([5])),
         ]),
-      TreeEdit(id: Repository.blobID([9]), base: Repository.blobID([7]), entries: [:]),
+      EarlierTree(id: Repository.blobID([9]), base: Repository.blobID([7]), entries: [:]),
     ]
-    #expect(entry.bytes[0] == 2)
-    #expect(JournalEntry(entry.bytes) == entry)
-    for count in entry.bytes.indices {
-      #expect(JournalEntry(Array(entry.bytes.prefix(count))) == nil)
-    }
+    let bytes = entry.earlierBytes(with: expected.trees)
+    #expect(JournalEntry(bytes) == expected)
+    for count in bytes.indices { #expect(JournalEntry(Array(bytes.prefix(count))) == nil) }
   }
 
   @Test("A truncated entry, one of another version and one with an impossible count are refused")
@@ -56,6 +53,28 @@ import Testing
     var huge = empty.bytes
     for index in huge.indices.suffix(8) { huge[index] = 0xFF }
     #expect(JournalEntry(huge) == nil)
+  }
+}
+
+extension JournalEntry {
+  /// Returns the entry in the form of version 1.0, with differences of trees.
+  fileprivate func earlierBytes(with trees: [EarlierTree]) -> [UInt8] {
+    var bytes = bytes
+    bytes[0] = 2
+    func append(_ number: Int) { CacheCoding.append(UInt64(number), to: &bytes) }
+    append(trees.count)
+    for tree in trees {
+      bytes += tree.id.bytes + tree.base.bytes
+      append(tree.entries.count)
+      for (name, entry) in tree.entries.sorted(by: { $0.key < $1.key }) {
+        append(name.utf8.count)
+        bytes += Array(name.utf8)
+        bytes.append(entry == nil ? 0 : 1)
+        if let entry { bytes += entry.id.bytes }
+        bytes.append(entry?.mode == .folder ? 1 : 0)
+      }
+    }
+    return bytes
   }
 }
 
@@ -113,24 +132,46 @@ import Testing
     #expect(fixture.leftovers().isEmpty)
   }
 
-  /// Returns the differences of trees in the journal.
-  private func trees(_ fixture: StoreFixture) throws -> [TreeEdit] {
-    try fixture.store.local.log.entries().applied.flatMap {
-      try #require(JournalEntry($0)).trees
+  /// Marks the journal as one of another session, whose writes were applied by version 1.0: each has the folder of
+  /// alarms as the difference from the earlier one. Returns these trees.
+  private func loseSessionOfVersion10(_ fixture: StoreFixture) throws -> [EarlierTree] {
+    let repository = try fixture.store.repository()
+    let log = fixture.store.local.log
+    var trees: [EarlierTree] = []
+    let entries = try log.entries().applied.map { bytes -> [UInt8] in
+      var entry = try #require(JournalEntry(bytes))
+      func alarms(_ commit: ObjectID?) throws -> ObjectID? {
+        try commit.flatMap {
+          try repository.tree(repository.commit($0).tree).entry(named: "alarms")?.id
+        }
+      }
+      guard let base = try alarms(entry.head), let id = try alarms(entry.target), base != id else {
+        return bytes
+      }
+      var changes: [String: TreeData.Entry?] = [:]
+      for file in entry.files where file.path.hasPrefix("alarms/") {
+        let name = String(file.path.dropFirst("alarms/".count))
+        changes[name] = .some(file.blob.map { .init(name: name, mode: .file, id: $0) })
+      }
+      let tree = EarlierTree(id: id, base: base, entries: changes)
+      trees.append(tree)
+      entry.objects.removeAll { $0.id == id }
+      return entry.earlierBytes(with: [tree])
     }
+    #expect(unlink(log.path) == 0)
+    for entry in entries { _ = try log.append(entry, session: 1) }
+    log.finish()
+    return trees
   }
 
-  @Test("Trees that the journal has as differences are made again, each from the earlier one")
-  func trees() async throws {
+  @Test("Trees that version 1.0 left as differences are made again, each from the earlier one")
+  func earlierTrees() async throws {
     let titles = (0..<12).map { "Alarm \($0)" }
     let fixture = try await StoreFixture()
     for title in titles { try fixture.store.commit(fixture.change(title)) }
     let head = try fixture.head()
-    let edits = try trees(fixture)
-    #expect(edits.count > 6)
-    let ids = Set(edits.map(\.id))
-    #expect(edits.contains { ids.contains($0.base) })
-    try loseSession(fixture)
+    let ids = Set(try loseSessionOfVersion10(fixture).map(\.id))
+    #expect(ids.count == titles.count - 1)
     for id in ids { #expect(unlink(fixture.object(id)) == 0) }
     #expect(try self.titles(open(fixture)) == titles.sorted())
     #expect(try fixture.head() == head)
@@ -139,41 +180,53 @@ import Testing
     #expect(try await fixture.status().isEmpty)
   }
 
-  @Test("Trees are made again from an earlier tree that git has packed meanwhile")
+  @Test("Trees of version 1.0 are made again from an earlier tree that git has packed meanwhile")
   func packedTrees() async throws {
     let fixture = try await StoreFixture("A", "B", "C", "D", "E", "F", "G", "H")
     try fixture.store.checkpoint.run()
     try await fixture.git("repack", "-adfq")
     try await fixture.git("prune-packed")
     for title in ["I", "J"] { try fixture.store.commit(fixture.change(title)) }
-    let edits = try trees(fixture)
-    #expect(edits.count == 2)
-    try loseSession(fixture)
-    for edit in edits { #expect(unlink(fixture.object(edit.id)) == 0) }
-    // Without the lock, a reader takes the trees from the journal.
-    let repository = try fixture.store.repository()
-    #expect(throws: GitError.self) { try repository.tree(edits[1].id) }
-    repository.hold(edits)
-    #expect(try repository.tree(edits[1].id).entries().count == 10)
+    let trees = try loseSessionOfVersion10(fixture)
+    #expect(trees.count == 2)
+    for tree in trees { #expect(unlink(fixture.object(tree.id)) == 0) }
     #expect(try titles(open(fixture)).count == 10)
     #expect(try await fixture.git("fsck", "--strict").status == 0)
   }
 
-  @Test("A tree whose earlier tree is lost stops the recovery before it moves the branch")
+  @Test("A lost tree of version 1.0 stops the recovery before it moves the branch")
   func lostBase() async throws {
     let fixture = try await StoreFixture("A", "B", "C", "D", "E", "F", "G", "H")
     try fixture.store.checkpoint.run()
     try fixture.store.commit(fixture.change("I"))
-    let edit = try #require(try trees(fixture).first)
     let head = try fixture.head()
-    try loseSession(fixture)
-    #expect(unlink(fixture.object(edit.id)) == 0)
-    #expect(unlink(fixture.object(edit.base)) == 0)
+    let tree = try #require(try loseSessionOfVersion10(fixture).first)
+    #expect(unlink(fixture.object(tree.id)) == 0)
+    #expect(unlink(fixture.object(tree.base)) == 0)
     let store = try open(fixture)
     #expect(throws: GitError.self) { try store.write(reconciling: .branch) { _ in } }
     #expect(try titles(store).count == 9)
     #expect(try fixture.head() == head)
     #expect(store.local.hasJournal)
+  }
+
+  @Test("The journal contains the trees of its writes")
+  func trees() async throws {
+    let fixture = try await StoreFixture("A", "B", "C")
+    try fixture.store.checkpoint.run()
+    let repository = try fixture.store.repository()
+    var lost: [ObjectID] = []
+    for title in ["D", "E"] {
+      try fixture.store.commit(fixture.change(title))
+      let tree = try repository.commit(fixture.head()).tree
+      lost += [tree, try #require(try repository.tree(tree).entry(named: "alarms")).id]
+    }
+    let head = try fixture.head()
+    try loseSession(fixture)
+    for id in lost { #expect(unlink(fixture.object(id)) == 0) }
+    #expect(try titles(open(fixture)) == ["A", "B", "C", "D", "E"])
+    #expect(try fixture.head() == head)
+    #expect(try await fixture.git("fsck", "--strict").status == 0)
   }
 
   @Test("A ledger that a power failure left empty is replaced by that of the last checkpoint")
@@ -204,21 +257,6 @@ import Testing
       try Data(bytes).write(to: URL(filePath: path))
       #expect(!repository.isIndexIntact)
     }
-  }
-
-  @Test("A checkpoint follows when the objects of all entries are large")
-  func largeObjects() async throws {
-    let (fixture, _, _) = try await fixture()
-    let log = fixture.store.local.log
-    let count = try #require(try log.state()).count
-    #expect(count > 1)
-    let repository = try fixture.store.repository()
-    try await untilEmpty(fixture) {
-      fixture.store.checkpoint.runIfLarge(repository, objects: 1 << 30)
-    }
-    try fixture.store.commit(fixture.change("Rye"))
-    fixture.store.checkpoint.runIfLarge(repository, objects: 128 << 20)
-    #expect(try #require(try log.state()).count == 1)
   }
 
   @Test("A hand edit that survived stays, and is imported")

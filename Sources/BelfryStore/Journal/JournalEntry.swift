@@ -20,8 +20,8 @@ struct JournalEntry: Hashable {
   var files: [File]
   /// The new objects, apart from those that were durable before and from `trees`.
   var objects: [EncodedObject]
-  /// The new trees that are kept as differences from earlier ones, which are durable or made by earlier entries.
-  var trees: [TreeEdit] = []
+  /// Further trees, in an entry of version 1.0 only.
+  var trees: [EarlierTree] = []
 
   /// The blobs of the files by path; nil for a file that the write removes from the branch.
   var blobs: [String: ObjectID?] {
@@ -48,7 +48,8 @@ extension JournalEntry {
     }
     for tree in trees {
       do {
-        if try repository.restore(tree, acceptsPacks: acceptsPacks) { restored.append(tree.id) }
+        let object = try tree.object(in: repository)
+        if try repository.restore(object, acceptsPacks: acceptsPacks) { restored.append(tree.id) }
       } catch is GitError {}
     }
     return restored
@@ -57,14 +58,13 @@ extension JournalEntry {
 
 extension JournalEntry {
   private static let version: UInt8 = 1
-  /// The version of an entry with `trees`, which follow the objects.
+  /// The version of an entry with `trees`, which follow the objects. It is only read.
   private static let versionWithTrees: UInt8 = 2
 
   /// The entry as bytes.
   var bytes: [UInt8] {
-    var bytes: [UInt8] = [
-      trees.isEmpty ? JournalEntry.version : JournalEntry.versionWithTrees
-    ]
+    assert(trees.isEmpty)
+    var bytes: [UInt8] = [JournalEntry.version]
     func append(_ number: Int) { CacheCoding.append(UInt64(number), to: &bytes) }
     func append(_ content: [UInt8]) {
       append(content.count)
@@ -88,17 +88,6 @@ extension JournalEntry {
     for object in objects {
       bytes += object.id.bytes
       append(object.bytes)
-    }
-    if trees.isEmpty { return bytes }
-    append(trees.count)
-    for tree in trees {
-      bytes += tree.id.bytes + tree.base.bytes
-      append(tree.entries.count)
-      for (name, entry) in tree.entries.sorted(by: { $0.key < $1.key }) {
-        append(Array(name.utf8))
-        append(entry?.id)
-        bytes.append(entry?.mode == .folder ? 1 : 0)
-      }
     }
     return bytes
   }
@@ -126,11 +115,11 @@ extension JournalEntry {
       }
       objects.append(EncodedObject(id: ObjectID(id), bytes: Array(content)))
     }
-    var trees: [TreeEdit] = []
+    var trees: [EarlierTree] = []
     if version == JournalEntry.versionWithTrees {
       guard let treeCount = reader.count() else { return nil }
       for _ in 0..<treeCount {
-        guard let tree = reader.treeEdit() else { return nil }
+        guard let tree = reader.earlierTree() else { return nil }
         trees.append(tree)
       }
     }
@@ -140,24 +129,8 @@ extension JournalEntry {
 }
 
 extension CacheReader {
-  /// Returns a tree as the difference from an earlier one.
-  fileprivate mutating func treeEdit() -> TreeEdit? {
-    guard let id = take(ObjectID.byteCount), let base = take(ObjectID.byteCount),
-      let count = count()
-    else { return nil }
-    var entries: [String: TreeData.Entry?] = [:]
-    for _ in 0..<count {
-      guard let name = text(), let id = optionalID(), let isFolder = number(as: UInt8.self) else {
-        return nil
-      }
-      entries[name] = .some(
-        id.map { TreeData.Entry(name: name, mode: isFolder == 1 ? .folder : .file, id: $0) })
-    }
-    return TreeEdit(id: ObjectID(id), base: ObjectID(base), entries: entries)
-  }
-
   /// Returns an object's id, nil inside if the bytes say that there is none.
-  fileprivate mutating func optionalID() -> ObjectID?? {
+  mutating func optionalID() -> ObjectID?? {
     guard let isPresent = number(as: UInt8.self) else { return nil }
     return isPresent == 0 ? .some(nil) : take(ObjectID.byteCount).map { ObjectID($0) }
   }

@@ -11,9 +11,6 @@ struct StoreCheckpoint: StorePart {
   /// The size of the journal in bytes above which a write ends with a checkpoint.
   private static let maxJournal = 8 << 20
 
-  /// The size in bytes above which the objects of all entries are too many to restore after a power failure.
-  private static let maxObjects = 256 << 20
-
   /// Makes everything that any program has written to the store durable.
   func flush() throws(FileError) {
     try DurableFile.syncFileSystem(of: path)
@@ -56,13 +53,9 @@ struct StoreCheckpoint: StorePart {
 
   /// Makes a checkpoint at the end of a write if the journal is large. An error is ignored: the journal then grows.
   ///
-  /// - Parameters:
-  ///   - repository: The store's repository.
-  ///   - objects: The size of the objects of the last entry. Those of earlier entries are about as large, because most
-  ///     of it is the folder of alarms.
-  func runIfLarge(_ repository: Repository, objects: Int) {
-    guard let state = (try? local.log.state()) ?? nil,
-      state.size > StoreCheckpoint.maxJournal || state.count * objects > StoreCheckpoint.maxObjects
+  /// - Parameter repository: The store's repository.
+  func runIfLarge(_ repository: Repository) {
+    guard let state = (try? local.log.state()) ?? nil, state.size > StoreCheckpoint.maxJournal
     else { return }
     try? run(repository)
   }

@@ -101,7 +101,10 @@ extension Store {
     let writes = local.hasJournal ? (try? local.interruptedWrites())?.entries ?? [] : []
     guard head != seen || !writes.isEmpty, let repository = try? repository() else { return nil }
     repository.hold(writes.flatMap(\.objects))
-    repository.hold(writes.flatMap(\.trees))
+    for tree in writes.flatMap(\.trees) {
+      // Without the tree, the files count as they are.
+      _ = try? repository.writeTree(repository.tree(tree.base).replacing(tree.entries))
+    }
     let interrupted = interruptedAlarms(writes)
     return try? PendingVersions(
       repository, head: head == seen ? nil : head, seen: seen, interrupted: interrupted,

@@ -164,11 +164,11 @@ final class StoreWriter {
     _ files: [String: [UInt8]?], keeping kept: Set<String> = [], known: [String: ObjectID] = [:],
     prepare: ([String: ObjectID?]) throws -> Move
   ) throws {
-    let (entry, objects) = try entry(of: files, keeping: kept, known: known, prepare: prepare)
+    let entry = try entry(of: files, keeping: kept, known: known, prepare: prepare)
     let before = try store.local.log.append(entry.bytes, session: store.local.session)
     var transaction = WorkTreeTransaction(store, keeping: kept)
     do {
-      try apply(entry, objects, files, &transaction)
+      try apply(entry, files, &transaction)
     } catch {
       rollBack(&transaction, to: before)
       throw error
@@ -182,8 +182,7 @@ final class StoreWriter {
       repository.forgetOldIndex()
       store.alarmIndexCache.update(files: files, blobs: blobs, written: written)
     }
-    store.checkpoint.runIfLarge(
-      repository, objects: objects.reduce(0) { $0 + $1.bytes.count })
+    store.checkpoint.runIfLarge(repository)
     store.local.pokeDaemon()
     // An error is ignored: the next command then compares the settings with the branch once more.
     if let status = written[SettingsFile.path] { try? store.settleSettings(status) }
@@ -205,11 +204,11 @@ final class StoreWriter {
     try write(files, known: known) { _ in Move(from: head, to: head) }
   }
 
-  /// Returns the journal's entry of a write, and its objects, which are not in the repository yet.
+  /// Returns the journal's entry of a write, with its objects, which are not in the repository yet.
   private func entry(
     of files: [String: [UInt8]?], keeping kept: Set<String>, known: [String: ObjectID],
     prepare: ([String: ObjectID?]) throws -> Move
-  ) throws -> (JournalEntry, [EncodedObject]) {
+  ) throws -> JournalEntry {
     repository.holdNewObjects()
     defer { repository.dropHeldObjects() }
     var blobs: [String: ObjectID?] = [:]
@@ -217,23 +216,18 @@ final class StoreWriter {
       blobs[path] = .some(try known[path] ?? content.map { try repository.writeBlob($0) })
     }
     let move = try prepare(blobs)
-    let objects = try repository.heldObjects()
-    let trees = repository.heldEdits
-    let ids = Set(trees.map(\.id))
-    let entry = JournalEntry(
+    return JournalEntry(
       head: move.from, target: move.to,
       files: blobs.sorted { $0.key < $1.key }.map { path, blob in
         JournalEntry.File(path: path, blob: blob, isKept: kept.contains(path))
-      }, objects: objects.filter { !ids.contains($0.id) }, trees: trees)
-    return (entry, objects)
+      }, objects: try repository.heldObjects())
   }
 
   /// Applies an entry of the journal: writes its objects and files, updates git's index, and moves the branch.
   private func apply(
-    _ entry: JournalEntry, _ objects: [EncodedObject], _ files: [String: [UInt8]?],
-    _ transaction: inout WorkTreeTransaction
+    _ entry: JournalEntry, _ files: [String: [UInt8]?], _ transaction: inout WorkTreeTransaction
   ) throws {
-    for object in objects { try repository.restore(object) }
+    for object in entry.objects { try repository.restore(object) }
     // Another program may have committed an edit that has not been read here.
     try transaction.apply(files) { isKnown($1, at: $0) }
     // Without a status, git reads the file itself and detects the difference.
@@ -327,8 +321,7 @@ final class StoreWriter {
     }
     let result = try data.replacing(entries)
     if result.bytes.isEmpty { return nil }
-    guard let base else { return try repository.writeTree(result) }
-    return try repository.writeTree(result, from: base, replacing: entries)
+    return try repository.writeTree(result)
   }
 }
 

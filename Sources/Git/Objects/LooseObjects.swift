@@ -248,75 +248,39 @@ public struct EncodedObject: Hashable, Sendable {
     self.id = id
     self.bytes = bytes
   }
+
+  /// Creates the object of a tree.
+  ///
+  /// - Throws: `FileError` if there is not enough memory.
+  public init(_ tree: TreeData) throws {
+    self.init(
+      id: LooseObjects.name(.tree, tree.bytes),
+      bytes: try LooseObjects.deflated(.tree, tree.bytes))
+  }
 }
 
 /// New objects that are kept in memory, where only their own process reads them.
 final class HeldObjects: Sendable {
-  private struct Content {
-    /// The objects by id.
-    var objects: [ObjectID: LooseObjects.Object] = [:]
-    /// The differences of trees among the objects from trees in the repository.
-    var edits: [TreeEdit] = []
-    /// The differences of trees that are not among the objects.
-    var lazyEdits: [ObjectID: TreeEdit] = [:]
-  }
-  /// The objects; nil if new objects are written at once.
-  private let content = Mutex<Content?>(nil)
+  /// The objects by id; nil if new objects are written at once.
+  private let objects = Mutex<[ObjectID: LooseObjects.Object]?>(nil)
 
   /// Begins or ends the keeping of new objects. The present ones are dropped.
-  func keep(_ isKeeping: Bool) { content.withLock { $0 = isKeeping ? Content() : nil } }
+  func keep(_ isKeeping: Bool) { objects.withLock { $0 = isKeeping ? [:] : nil } }
 
   /// Keeps an object. Returns false if new objects are written at once.
   func insert(_ id: ObjectID, _ object: LooseObjects.Object) -> Bool {
-    content.withLock { content in
-      if content == nil { return false }
-      content?.objects[id] = object
+    objects.withLock { objects in
+      if objects == nil { return false }
+      objects?[id] = object
       return true
     }
   }
 
-  /// Notes the difference of a kept tree from an earlier one, unless that is itself only in memory.
-  func insert(_ edit: TreeEdit) {
-    content.withLock { content in
-      guard let present = content, present.objects[edit.id] != nil,
-        present.objects[edit.base] == nil, !present.edits.contains(where: { $0.id == edit.id })
-      else { return }
-      content?.edits.append(edit)
-    }
-  }
-
-  /// Keeps the difference of a tree that is not kept itself.
-  func insert(lazily edit: TreeEdit) {
-    content.withLock { content in
-      if content == nil { content = Content() }
-      content?.lazyEdits[edit.id] = edit
-    }
-  }
-
-  func object(_ id: ObjectID) -> LooseObjects.Object? { content.withLock { $0?.objects[id] } }
-
-  /// The differences of kept trees from trees in the repository.
-  var edits: [TreeEdit] { content.withLock { $0?.edits ?? [] } }
-
-  /// Returns the differences that lead to a tree, the first one from a tree that is not in memory. Returns none for a
-  /// tree that is an object.
-  func edits(upTo id: ObjectID) -> [TreeEdit] {
-    content.withLock { content in
-      guard let lazyEdits = content?.lazyEdits else { return [] }
-      var edits: [TreeEdit] = []
-      var next = id
-      // A series is never longer than the number of differences, unless the journal is damaged.
-      while let edit = lazyEdits[next], edits.count < lazyEdits.count {
-        edits.append(edit)
-        next = edit.base
-      }
-      return edits.reversed()
-    }
-  }
+  func object(_ id: ObjectID) -> LooseObjects.Object? { objects.withLock { $0?[id] } }
 
   /// Returns the objects, sorted by id.
   func encoded() throws -> [EncodedObject] {
-    let held = content.withLock { $0?.objects ?? [:] }
+    let held = objects.withLock { $0 ?? [:] }
     return try held.sorted { $0.key < $1.key }.map { id, object in
       EncodedObject(id: id, bytes: try LooseObjects.deflated(object.kind, object.bytes))
     }

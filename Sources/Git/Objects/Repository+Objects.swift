@@ -150,10 +150,7 @@ extension Repository {
   ///
   /// - Throws: `GitError` with `tooLarge` above 64 MiB, about a million entries.
   public func tree(_ id: ObjectID) throws(GitError) -> TreeData {
-    let edits = loose.held.edits(upTo: id)
-    var tree = TreeData(try read(edits.first?.base ?? id, .tree, limit: Repository.maxTree))
-    for edit in edits { tree = try edit.applied(to: tree) }
-    return tree
+    TreeData(try read(id, .tree, limit: Repository.maxTree))
   }
 
   /// The maximum size of a tree in bytes.
