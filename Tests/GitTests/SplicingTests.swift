@@ -141,8 +141,11 @@ import Testing
     #expect(try await sandbox.git("fsck", in: folder).status == 0)
   }
 
-  @Test("An update joins a split index into one file", arguments: [false, true])
-  func splitIndex(isExtended: Bool) async throws {
+  @Test(
+    "An update joins a split index into one file",
+    arguments: ["version 2", "extended", "version 4"])
+  func splitIndex(form: String) async throws {
+    let isExtended = form == "extended"
     let (sandbox, repository, folder) = try await files()
     let settings = ["-c", "core.splitIndex=true", "-c", "splitIndex.maxPercentChange=100"]
     func git(_ arguments: String...) async throws {
@@ -150,6 +153,7 @@ import Testing
         "/usr/bin/git", ["-C", folder] + settings + arguments)
       #expect(output.status == 0, "\(arguments): \(output.err)")
     }
+    if form == "version 4" { try await git("update-index", "--index-version", "4") }
     try await git("update-index", "--split-index")
     // A replaced shared entry, a deleted one and an added one.
     try sandbox.write("new", to: folder + "/f1")
@@ -179,19 +183,12 @@ import Testing
     #expect(try await sandbox.git("fsck", in: folder).status == 0)
   }
 
-  @Test(
-    "An index in a format that neither Belfry nor libgit2 supports is rebuilt",
-    arguments: ["sparse", "split4"])
-  func unsupportedFormats(form: String) async throws {
+  @Test("An index in a format that neither Belfry nor libgit2 supports is rebuilt")
+  func unsupportedFormats() async throws {
     let (sandbox, repository, folder) = try await files()
-    if form == "sparse" {
-      let sparse = try await sandbox.git(
-        "sparse-checkout", "set", "--cone", "--sparse-index", in: folder)
-      #expect(sparse.status == 0, "\(sparse.err)")
-    } else {
-      _ = try await sandbox.git("update-index", "--index-version", "4", in: folder)
-      _ = try await sandbox.git("update-index", "--split-index", in: folder)
-    }
+    let sparse = try await sandbox.git(
+      "sparse-checkout", "set", "--cone", "--sparse-index", in: folder)
+    #expect(sparse.status == 0, "\(sparse.err)")
     try repository.updateIndex(["f3": try entry(folder + "/f3", "newer", repository)])
     let staged = try await sandbox.git("diff", "--cached", "--name-status", in: folder)
     #expect(staged.out == "M\tf3\n", "\(staged.out)\(staged.err)")

@@ -10,8 +10,8 @@ extension Repository {
   /// one in the scratch folder was left by a process that died here, and is removed. The caller holds a lock that
   /// keeps living processes out.
   ///
-  /// A split index is joined into one file. libgit2 rewrites an index that cannot be spliced, which is slower. A
-  /// missing index, or one that libgit2 doesn't support either, is rebuilt from HEAD.
+  /// The user's git joins a split index into one file. libgit2 rewrites an index that cannot be spliced, which is
+  /// slower. A missing index, or one that libgit2 doesn't support either, is rebuilt from HEAD.
   ///
   /// - Parameters:
   ///   - changes: The entries by path; nil removes an entry.
@@ -20,44 +20,51 @@ extension Repository {
   public func updateIndex(
     _ changes: [String: IndexFile.Entry?], syncing: Bool = true
   ) throws {
-    do {
+    func splice() throws {
       try replaceIndex(syncing: syncing) { current in
         guard let bytes = try current ?? emptyIndex() else { throw IndexFile.Failure.unsupported }
-        do {
-          return try IndexFile.replacing(changes, in: bytes)
-        } catch IndexFile.Failure.unsupported where SplitIndex.isSplit(bytes) {
-          return try IndexFile.replacing(changes, in: try whole(bytes))
-        }
+        return try IndexFile.replacing(changes, in: bytes)
       }
-    } catch IndexFile.Failure.unsupported {
-      try rewriteIndex(changes)
     }
-  }
-
-  /// Joins a split index into one file, because libgit2 reads no split index. Leaves an unsupported index as it is.
-  ///
-  /// - Throws: `IndexFile.Failure.busy` if another git holds the index.
-  func joinIndex() throws {
-    guard let bytes = try DurableFile.read(gitDirectory + "index")?.bytes,
-      SplitIndex.isSplit(bytes)
-    else { return }
     do {
-      try replaceIndex(syncing: true) { current in
-        let bytes = try whole(current ?? [])
-        var joined = SplicedFile(from: bytes)
-        joined.append(0..<(bytes.count - ObjectID.byteCount))
-        return joined
-      }
+      try splice()
     } catch IndexFile.Failure.unsupported {
-      // The next reader reports the reason.
+      do {
+        guard try joinIndex() else { throw IndexFile.Failure.unsupported }
+        try splice()
+      } catch IndexFile.Failure.unsupported {
+        try rewriteIndex(changes)
+      }
     }
   }
 
-  /// Returns a split index as one file.
-  private func whole(_ bytes: [UInt8]) throws -> [UInt8] {
-    try SplitIndex.joined(bytes) { checksum in
-      try DurableFile.read("\(gitDirectory)sharedindex.\(checksum)")?.bytes
+  /// Lets git join a split index into one file, because neither Belfry nor libgit2 reads a split index.
+  ///
+  /// git takes the index's lock itself, which must be free. It waits for no lock of Belfry: it runs no hook. Without
+  /// git, the index stays as it is.
+  ///
+  /// - Returns: True if git succeeded.
+  /// - Throws: `IndexFile.Failure.busy` if another git holds the index.
+  @discardableResult
+  func joinIndex() throws -> Bool {
+    let lock = gitDirectory + "index.lock"
+    // The shared part, which can also be left over from an earlier split.
+    guard DurableFile.names(in: gitDirectory).contains(where: { $0.hasPrefix("sharedindex.") })
+    else { return false }
+    removeOwnIndexLock(lock, scratch: scratch + "/new-index")
+    let settings = ["core.splitIndex=false", "core.hooksPath=/dev/null", "core.fsync=index"]
+    let isJoined: Bool
+    do throws(FileError) {
+      isJoined = try DetachedProcess.run(
+        "git",
+        ["-C", workTree] + settings.flatMap { ["-c", $0] } + ["update-index", "--no-split-index"],
+        without: GitCommand.repositoryVariables)
+    } catch {
+      if error.number == ENOENT { return false }
+      throw error
     }
+    if !isJoined, access(lock, F_OK) == 0 { throw IndexFile.Failure.busy }
+    return isJoined
   }
 
   /// Replaces the index with the content that `change` returns. `change` receives nil if there is no index.
