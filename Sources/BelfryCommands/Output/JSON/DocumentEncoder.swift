@@ -2,7 +2,9 @@ import BelfryStore
 
 /// An encoder that writes documents in the form of the store's records: sorted keys, an indent of two spaces.
 ///
-/// Foundation's encoder is not used, because loading Foundation doubles the start-up time of a command.
+/// `JSONEncoder` of FoundationEssentials is not used, because its documents differ from records and from those that
+/// scripts compare: it writes `"key" : value`, empty arrays on three lines and `34.0` as `34`, and it does not escape
+/// hidden characters. It also takes 0.5 ms longer to encode the list of 30 alarms in a new process.
 enum DocumentEncoder {
   /// Returns the document of a value, with a trailing newline.
   ///
