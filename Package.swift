@@ -96,10 +96,16 @@ let package = Package(
       ],
       swiftSettings: testable),
     .target(
+      name: "BelfryDocuments",
+      dependencies: [
+        "BelfryCore", "BelfryStore", "BelfryExchange", "BelfryPartners", "BelfryScheduler", "Git",
+      ],
+      swiftSettings: testable),
+    .target(
       name: "BelfryCommands",
       dependencies: [
         "BelfryCore", "BelfryInput", "BelfryStore", "BelfryExchange", "BelfryPartners",
-        "BelfryActions", "BelfryScheduler", "Files", "Git",
+        "BelfryActions", "BelfryScheduler", "BelfryDocuments", "Files", "Git",
         "CBuild", "CLinux", argumentParser, logging, subprocess, system,
       ],
       swiftSettings: testable),
@@ -151,8 +157,8 @@ let package = Package(
     .testTarget(
       name: "BelfryCommandsTests",
       dependencies: [
-        "BelfryCommands", "BelfryActions", "BelfryInput", "BelfryStore", "BelfryScheduler",
-        "TestSupport", logging,
+        "BelfryCommands", "BelfryActions", "BelfryDocuments", "BelfryInput", "BelfryStore",
+        "BelfryScheduler", "TestSupport", logging,
       ],
       exclude: ["Snapshots"], swiftSettings: unoptimized),
     // Runs the binary, so that what is tested is what people have. It depends on no module of it, so that both compile

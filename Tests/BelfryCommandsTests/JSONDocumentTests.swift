@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import BelfryCommands
+@testable import BelfryDocuments
 
 /// The documents of `--json`.
 @Suite struct JSONDocumentTests {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import BelfryDocuments
 import BelfryScheduler
 import BelfryStore
 import Files

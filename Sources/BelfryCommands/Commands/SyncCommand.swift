@@ -1,5 +1,6 @@
 import ArgumentParser
 import BelfryCore
+import BelfryDocuments
 import BelfryPartners
 import BelfryScheduler
 import BelfryStore
@@ -92,7 +93,8 @@ struct SyncCommand: AsyncParsableCommand {
     }
     guard isAlone else { return }
     if common.json {
-      return try Console.write(SyncDocument(SyncResult(), zones: context.storeContext.zones))
+      return try Console.write(
+        SyncDocument(SyncResult(), zones: context.storeContext.zones, text: CommandError.text))
     }
     if report.news.isEmpty { Console.line("No news from your partners.") }
   }
@@ -135,7 +137,9 @@ struct SyncCommand: AsyncParsableCommand {
   private func show(
     _ result: SyncResult, _ names: [Identifier: String], _ zones: ZoneLibrary
   ) throws {
-    if common.json { return try Console.write(SyncDocument(result, zones: zones)) }
+    if common.json {
+      return try Console.write(SyncDocument(result, zones: zones, text: CommandError.text))
+    }
     for exchange in result.exchanges where exchange.isLeft {
       Console.line(
         "\(exchange.remote.name) merges the pushed changes in its next tick or sync.")
@@ -157,7 +161,8 @@ struct SyncCommand: AsyncParsableCommand {
 
   private func show(_ plans: [SyncPlan], _ store: Store) throws {
     if common.json {
-      return try Console.write(plans.map { SyncPlanDocument($0, zones: store.context.zones) })
+      return try Console.write(
+        plans.map { SyncPlanDocument($0, zones: store.context.zones, text: CommandError.text) })
     }
     let names = store.deviceNames()
     for plan in plans where plan.failure == nil {

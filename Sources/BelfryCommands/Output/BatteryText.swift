@@ -1,4 +1,5 @@
 import BelfryCore
+import BelfryDocuments
 import BelfryScheduler
 import BelfryStore
 
@@ -115,7 +116,9 @@ struct BatteryText {
 
   func document(_ standing: BatteryStanding, _ alarms: [Near]) -> BatteryDocument {
     BatteryDocument(
-      standing, outlook: outlook(standing, alarms), alarms, now: now, zones: output.zones)
+      standing, outlook: outlook(standing, alarms),
+      alarms.map { ($0.alarm, $0.title, $0.nextRinging) },
+      since: now.adding(seconds: -BatteryPlot.past), zones: output.zones)
   }
 }
 

@@ -1,4 +1,5 @@
 import BelfryCore
+import BelfryDocuments
 import BelfryStore
 
 /// The progress of the cascade of an alarm that is ringing or snoozed.

@@ -1,4 +1,5 @@
 import BelfryCore
+import BelfryDocuments
 import BelfryPartners
 import BelfryStore
 import Files

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BelfryCore
+import BelfryDocuments
 import BelfryExchange
 import BelfryScheduler
 import BelfryStore

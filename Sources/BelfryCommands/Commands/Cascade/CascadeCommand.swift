@@ -95,7 +95,7 @@ struct CascadeEditing {
 
   /// Prints the cascade after a change, with warnings.
   func show(_ message: String, _ alarm: Alarm) throws {
-    if json { return try Console.write(CascadeDocument(text(alarm))) }
+    if json { return try Console.write(text(alarm).document) }
     Console.line(message)
     Console.write(text(alarm).list)
     if let status = try? store.status(alarm), status.state == .ringing || status.state == .snoozed {

@@ -16,7 +16,7 @@ struct CascadeList: ParsableCommand {
   func run() throws {
     let editing = try CascadeEditing(alarm, common, parent.root, .reading)
     let alarm = try editing.alarm
-    if common.json { return try Console.write(CascadeDocument(editing.text(alarm))) }
+    if common.json { return try Console.write(editing.text(alarm).document) }
     Console.write(editing.text(alarm).list)
     editing.warn(alarm)
   }
@@ -55,7 +55,7 @@ struct CascadePreview: ParsableCommand {
     }
     if common.json {
       return try Console.write(
-        CascadePreviewDocument.all(text, of: next, in: timeline.zone))
+        text.previewDocuments(of: next, in: timeline.zone))
     }
     Console.write(text.page(of: next, in: timeline.zone))
     editing.warn(alarm)

@@ -71,7 +71,7 @@ struct CascadeOff: ParsableCommand {
     let alarm =
       known.cascade == nil
       ? known : try editing.change(.off, stating: [.on], { $0.isOn = false }).alarm
-    if common.json { return try Console.write(CascadeDocument(editing.text(alarm))) }
+    if common.json { return try Console.write(editing.text(alarm).document) }
     guard isOn else {
       return Console.line("The cascade of \(editing.title) is already off.")
     }

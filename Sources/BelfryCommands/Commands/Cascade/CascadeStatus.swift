@@ -1,5 +1,6 @@
 import ArgumentParser
 import BelfryCore
+import BelfryDocuments
 import BelfryScheduler
 import BelfryStore
 
@@ -30,7 +31,7 @@ struct CascadeStatus: ParsableCommand {
       let zones = context.storeContext.zones
       return try Console.write(
         rounds.map { CascadeStatusDocument.progress($0.document(zones)) }
-          + outlooks.map { .readiness(CascadeReadinessDocument($0, zones: zones)) })
+          + outlooks.map { .readiness($0.document(zones)) })
     }
     for round in rounds { Console.write(round.text(context.style, context.times)) }
     if outlooks.isEmpty, rounds.isEmpty {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import BelfryActions
 import BelfryCore
+import BelfryDocuments
 import BelfryInput
 import BelfryStore
 

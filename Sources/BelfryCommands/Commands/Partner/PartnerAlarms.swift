@@ -1,5 +1,6 @@
 import ArgumentParser
 import BelfryCore
+import BelfryDocuments
 import BelfryPartners
 import BelfryStore
 
@@ -53,7 +54,12 @@ struct PartnerAlarms: ParsableCommand {
     }
     if common.json {
       let decision = keep ? "kept" : delete ? "deleted" : nil
-      return try Console.write(sets.map { PartnerAlarmsDocument($0, decision: decision) })
+      return try Console.write(
+        sets.map {
+          PartnerAlarmsDocument(
+            partner: $0.name, former: $0.isFormer, decision: decision,
+            alarms: $0.alarms.map(\.id.text))
+        })
     }
     if isChange { return Console.line(FormerPartnerAlarms.summary(keep ? .keep : .delete, sets)) }
     if sets.allSatisfy(\.alarms.isEmpty) { return Console.line("No alarm of a partner is set.") }

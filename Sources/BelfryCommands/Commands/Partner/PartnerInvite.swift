@@ -1,5 +1,6 @@
 import ArgumentParser
 import BelfryCore
+import BelfryDocuments
 import BelfryPartners
 import BelfryScheduler
 import BelfryStore

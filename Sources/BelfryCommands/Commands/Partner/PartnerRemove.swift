@@ -1,5 +1,6 @@
 import ArgumentParser
 import BelfryActions
+import BelfryDocuments
 import BelfryPartners
 import BelfryStore
 

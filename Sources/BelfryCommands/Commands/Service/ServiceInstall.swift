@@ -1,4 +1,5 @@
 import ArgumentParser
+import BelfryDocuments
 import BelfryScheduler
 
 struct ServiceInstall: AsyncParsableCommand {
@@ -53,7 +54,10 @@ struct ServiceInstall: AsyncParsableCommand {
 
   private func show(_ units: ServiceUnits) throws {
     if common.json {
-      return try Console.write(ServiceUnitsDocument(units))
+      return try Console.write(
+        ServiceUnitsDocument(
+          units: Dictionary(uniqueKeysWithValues: units.files.map { ($0.name, $0.text) }),
+          crontab: units.crontab))
     }
     for (name, text) in units.files {
       Console.line("# \(name)")

@@ -1,4 +1,5 @@
 import ArgumentParser
+import BelfryDocuments
 
 struct ServiceUninstall: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

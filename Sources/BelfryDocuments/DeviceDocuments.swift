@@ -2,13 +2,17 @@ import BelfryCore
 import BelfryStore
 
 /// A test call that was answered: the document of `calls test`.
-struct CallTestDocument: JSONDocument {
+package struct CallTestDocument: JSONDocument {
   /// The phone number in E.164 format.
   let phone: String
+
+  package init(phone: String) {
+    self.phone = phone
+  }
 }
 
 /// A device: the document of `device`, `calls sip`, `http`, `hook` and `off`.
-struct DeviceDocument: JSONDocument {
+package struct DeviceDocument: JSONDocument {
   /// The id.
   let id: String
   /// The name.
@@ -20,7 +24,7 @@ struct DeviceDocument: JSONDocument {
   /// True if the device places calls.
   let calls: Bool
 
-  init(_ device: Device) {
+  package init(_ device: Device) {
     id = device.id.text
     name = device.name
     kind = device.kind?.rawValue
@@ -30,7 +34,7 @@ struct DeviceDocument: JSONDocument {
 }
 
 /// The replacement of a device: the document of `device adopt`.
-struct AdoptionDocument: JSONDocument {
+package struct AdoptionDocument: JSONDocument {
   /// The id of this device.
   let id: String
   /// The name of this device.
@@ -41,14 +45,14 @@ struct AdoptionDocument: JSONDocument {
   let alarms: [Alarm]
 
   /// A changed alarm.
-  struct Alarm: Encodable {
+  package struct Alarm: Encodable {
     /// The id.
     let id: String
     /// The title.
     let title: String
   }
 
-  init(_ adoption: StoreDevices.Adoption, _ store: Store) {
+  package init(_ adoption: StoreDevices.Adoption, _ store: Store) {
     id = store.device.text
     name = store.devices.own.name
     replaces = adoption.old.id.text
@@ -57,11 +61,17 @@ struct AdoptionDocument: JSONDocument {
 }
 
 /// The phone calls of this device: the document of `calls`.
-struct CallsDocument: JSONDocument {
+package struct CallsDocument: JSONDocument {
   /// True if this device places calls.
   let places: Bool
   /// The call provider, as text; absent for a hook of the user's own.
   let provider: String?
   /// The names of the other devices that place calls.
   let others: [String]
+
+  package init(places: Bool, provider: String?, others: [String]) {
+    self.places = places
+    self.provider = provider
+    self.others = others
+  }
 }

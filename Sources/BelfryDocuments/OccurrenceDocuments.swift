@@ -3,7 +3,7 @@ import BelfryScheduler
 import BelfryStore
 
 /// An upcoming occurrence: an element of `next`.
-struct NextDocument: JSONDocument {
+package struct NextDocument: JSONDocument {
   /// The id of the alarm.
   let alarm: String
   /// The title of the alarm.
@@ -15,7 +15,7 @@ struct NextDocument: JSONDocument {
   /// True if a daemon, a timer or cron makes alarms ring on this device.
   let schedulerRunning: Bool
 
-  init(
+  package init(
     _ alarm: Alarm, _ occurrence: Timeline.Occurrence, scheduler: SchedulerState,
     zones: ZoneLibrary
   ) {
@@ -28,7 +28,7 @@ struct NextDocument: JSONDocument {
 }
 
 /// A pending occurrence: an element of `pending`.
-struct PendingDocument: JSONDocument {
+package struct PendingDocument: JSONDocument {
   /// The id of the alarm.
   let alarm: String
   /// The title of the alarm.
@@ -42,7 +42,7 @@ struct PendingDocument: JSONDocument {
   /// The time of the next follow-up.
   let nextFollowUp: String?
 
-  init(_ summary: AlarmSummary, _ pending: AlarmStatus.Pending, zones: ZoneLibrary) {
+  package init(_ summary: AlarmSummary, _ pending: AlarmStatus.Pending, zones: ZoneLibrary) {
     alarm = summary.id.text
     title = summary.title
     occurrence = pending.occurrence.description
@@ -53,7 +53,7 @@ struct PendingDocument: JSONDocument {
 }
 
 /// The statistics of an alarm: the document of `stats ALARM`, and an element of `stats`.
-struct StatisticsDocument: JSONDocument {
+package struct StatisticsDocument: JSONDocument {
   /// The id of the alarm.
   let alarm: String
   /// The title of the alarm.
@@ -76,7 +76,7 @@ struct StatisticsDocument: JSONDocument {
   let medianLatenessSeconds: Int64?
 
   /// - Parameter lateness: the times from each occurrence to its completion, in seconds, ascending.
-  init(
+  package init(
     _ summary: AlarmSummary, _ statistics: Statistics, lateness: [Int64], zones: ZoneLibrary
   ) {
     alarm = summary.id.text

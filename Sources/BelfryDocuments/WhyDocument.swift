@@ -1,5 +1,5 @@
 /// An occurrence with the reasons why it rings or not: an element of `why`.
-struct WhyDocument: JSONDocument {
+package struct WhyDocument: JSONDocument {
   /// The id of the alarm.
   let alarm: String
   /// The title of the alarm.
@@ -15,8 +15,21 @@ struct WhyDocument: JSONDocument {
   /// The reasons. Those of kind `event` are entries of the log, the oldest first.
   let reasons: [Reason]
 
+  package init(
+    alarm: String, title: String, occurrence: String, at: String, ringsHere: Bool, verdict: String,
+    reasons: [Reason]
+  ) {
+    self.alarm = alarm
+    self.title = title
+    self.occurrence = occurrence
+    self.at = at
+    self.ringsHere = ringsHere
+    self.verdict = verdict
+    self.reasons = reasons
+  }
+
   /// A reason.
-  struct Reason: Encodable {
+  package struct Reason: Encodable {
     /// The kind: `event`, `delivery`, `scheduler`, `channel`, `devices`, `cascade`, `disabled`, `paused`, `skipped`,
     /// `answered`, `finished`, `exception`, `holiday`, `ended`, `notScheduled`, `beforeCreation` or `tier`.
     let kind: String
@@ -24,5 +37,11 @@ struct WhyDocument: JSONDocument {
     let text: String
     /// The command that changes it.
     let remedy: String?
+
+    package init(kind: String, text: String, remedy: String?) {
+      self.kind = kind
+      self.text = text
+      self.remedy = remedy
+    }
   }
 }

@@ -5,7 +5,7 @@ import Git
 
 /// A partner: the document of `partner accept`, `confirm`, `limits`, `mute`, `unmute` and `rename`, and an element of
 /// `partner list`.
-struct PartnerDocument: JSONDocument {
+package struct PartnerDocument: JSONDocument {
   /// The id.
   let id: String
   /// The name; empty for an invitation that nobody has answered.
@@ -30,7 +30,7 @@ struct PartnerDocument: JSONDocument {
   let failure: String?
 
   /// The limits of a partner's requests.
-  struct Limits: Encodable {
+  package struct Limits: Encodable {
     /// The maximum number of rings a day.
     let perDay: Int
     /// The maximum length of a message, in characters.
@@ -44,14 +44,14 @@ struct PartnerDocument: JSONDocument {
   }
 
   /// Refused messages of one kind.
-  struct Fault: Encodable {
+  package struct Fault: Encodable {
     /// The number of messages.
     let count: Int
     /// The time of the last one.
     let last: String
   }
 
-  init(_ partner: Partnership, zones: ZoneLibrary) {
+  package init(_ partner: Partnership, zones: ZoneLibrary) {
     id = partner.id.text
     name = partner.name
     phase = partner.phase.rawValue
@@ -73,7 +73,7 @@ struct PartnerDocument: JSONDocument {
 }
 
 /// A request: the document of `partner send`, `recall` and `reply`, and an element of `partner log`.
-struct PartnerRequestDocument: JSONDocument {
+package struct PartnerRequestDocument: JSONDocument {
   /// The direction: `to` for a request to the partner, `from` for one of the partner.
   let direction: String
   /// The name of the partner.
@@ -104,7 +104,7 @@ struct PartnerRequestDocument: JSONDocument {
   private(set) var over: Bool?
 
   /// A report of a request's state.
-  struct Receipt: Encodable {
+  package struct Receipt: Encodable {
     /// The state: `scheduled`, `rung`, `stopped`, …
     let state: String
     /// The time of the state.
@@ -114,7 +114,7 @@ struct PartnerRequestDocument: JSONDocument {
   }
 
   /// Creates the document of a request to a partner.
-  init(_ sent: SentRequest, to partner: Partnership, zones: ZoneLibrary) {
+  package init(_ sent: SentRequest, to partner: Partnership, zones: ZoneLibrary) {
     self.init("to", sent.request, sent.receipts, partner, at: sent.created, zones)
     posted = sent.isPosted
     recalled = sent.isRecalled
@@ -122,7 +122,7 @@ struct PartnerRequestDocument: JSONDocument {
   }
 
   /// Creates the document of a request of a partner.
-  init(_ received: ReceivedRequest, from partner: Partnership, zones: ZoneLibrary) {
+  package init(_ received: ReceivedRequest, from partner: Partnership, zones: ZoneLibrary) {
     self.init("from", received.request, received.receipts, partner, at: received.received, zones)
     alarm = received.alarm?.text
     over = received.isOver
@@ -147,7 +147,7 @@ struct PartnerRequestDocument: JSONDocument {
 }
 
 /// An invitation: the document of `partner invite`.
-struct InvitationDocument: JSONDocument {
+package struct InvitationDocument: JSONDocument {
   /// The id of the future partner.
   let id: String
   /// The link of the invitation.
@@ -156,24 +156,40 @@ struct InvitationDocument: JSONDocument {
   let mailbox: String
   /// The time at which the invitation expires.
   let expires: String
+
+  package init(id: String, link: String, mailbox: String, expires: String) {
+    self.id = id
+    self.link = link
+    self.mailbox = mailbox
+    self.expires = expires
+  }
 }
 
 /// A removed partner: the document of `partner remove`.
-struct PartnerRemovalDocument: JSONDocument {
+package struct PartnerRemovalDocument: JSONDocument {
   /// The name of the partner.
   let partner: String
   /// The number of their alarms that were deleted.
   let cancelled: Int
+
+  package init(partner: String, cancelled: Int) {
+    self.partner = partner
+    self.cancelled = cancelled
+  }
 }
 
 /// Imported keys: the document of `partner keys import`.
-struct ImportedKeysDocument: JSONDocument {
+package struct ImportedKeysDocument: JSONDocument {
   /// The names of the partners whose keys were not on this device before.
   let partners: [String]
+
+  package init(partners: [String]) {
+    self.partners = partners
+  }
 }
 
 /// The alarms that a partner has set: an element of `partner alarms`.
-struct PartnerAlarmsDocument: JSONDocument {
+package struct PartnerAlarmsDocument: JSONDocument {
   /// The name of the partner.
   let partner: String
   /// True if the partnership has ended.
@@ -183,18 +199,23 @@ struct PartnerAlarmsDocument: JSONDocument {
   /// The ids of the alarms that are not finished.
   let alarms: [String]
 
-  init(_ set: FormerPartnerAlarms.Set, decision: String?) {
-    partner = set.name
-    former = set.isFormer
+  package init(partner: String, former: Bool, decision: String?, alarms: [String]) {
+    self.partner = partner
+    self.former = former
     self.decision = decision
-    alarms = set.alarms.map(\.id.text)
+    self.alarms = alarms
   }
 }
 
 /// News from partners: the document of `partner sync`.
-struct PartnerNewsDocument: JSONDocument {
+package struct PartnerNewsDocument: JSONDocument {
   /// The news, as lines of text.
   let news: [String]
   /// The number of messages that wait in the mailboxes.
   let waiting: Int
+
+  package init(news: [String], waiting: Int) {
+    self.news = news
+    self.waiting = waiting
+  }
 }

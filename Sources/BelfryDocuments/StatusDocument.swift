@@ -2,7 +2,7 @@ import BelfryStore
 import Git
 
 /// The state of the store: the document of `status`.
-struct StatusDocument: JSONDocument {
+package struct StatusDocument: JSONDocument {
   /// The name of the checked-out branch; absent if there is none.
   let branch: String?
   /// The commit of HEAD; absent before the first commit.
@@ -23,7 +23,7 @@ struct StatusDocument: JSONDocument {
   let devices: [Device]
 
   /// A remote, as of the last sync.
-  struct Remote: Encodable {
+  package struct Remote: Encodable {
     /// The name.
     let name: String
     /// The path or URL, with credentials masked.
@@ -37,7 +37,7 @@ struct StatusDocument: JSONDocument {
   }
 
   /// A device.
-  struct Device: Encodable {
+  package struct Device: Encodable {
     /// The id.
     let id: String
     /// The name.
@@ -57,7 +57,7 @@ struct StatusDocument: JSONDocument {
   /// Creates the document.
   ///
   /// - Parameter watched: the names of the watched remotes; nil without a daemon.
-  init(_ status: StoreStatus, watched: Set<String>?, zones: ZoneLibrary) {
+  package init(_ status: StoreStatus, watched: Set<String>?, zones: ZoneLibrary) {
     branch = status.branch
     head = status.head?.description
     operation = status.operation == .none ? nil : "\(status.operation)"

@@ -3,7 +3,7 @@ import BelfryScheduler
 import BelfryStore
 
 /// The battery of this machine: the document of `battery`.
-struct BatteryDocument: JSONDocument {
+package struct BatteryDocument: JSONDocument {
   /// True if there is a battery.
   let present: Bool
   /// The level, in percent.
@@ -28,7 +28,7 @@ struct BatteryDocument: JSONDocument {
   let samples: [Sample]
 
   /// A prediction for an alarm.
-  struct Alarm: Encodable {
+  package struct Alarm: Encodable {
     /// The id of the alarm.
     let alarm: String
     /// The title of the alarm.
@@ -46,7 +46,7 @@ struct BatteryDocument: JSONDocument {
   }
 
   /// A recorded level.
-  struct Sample: Encodable {
+  package struct Sample: Encodable {
     /// The time of the sample.
     let at: String
     /// The level, in percent.
@@ -57,15 +57,19 @@ struct BatteryDocument: JSONDocument {
 }
 
 /// A machine without a usable battery: the document of `battery`.
-struct NoBatteryDocument: JSONDocument {
+package struct NoBatteryDocument: JSONDocument {
   /// False.
   var present = false
   /// The reason, as text.
   let reason: String
+
+  package init(reason: String) {
+    self.reason = reason
+  }
 }
 
 /// A predicted battery level: the document of `battery predict`.
-struct BatteryPredictionDocument: JSONDocument {
+package struct BatteryPredictionDocument: JSONDocument {
   /// The predicted level, in whole percent, rounded down.
   let predicted: Int?
   /// The risk: `safe`, `warning`, `critical`, or `unknown` if nothing is predicted.
@@ -73,7 +77,7 @@ struct BatteryPredictionDocument: JSONDocument {
   /// The reason why nothing is predicted: `level`, `drain` or `time`.
   let unknown: String?
 
-  init(_ prediction: BatteryPrediction) {
+  package init(_ prediction: BatteryPrediction) {
     predicted = prediction.predicted
     risk = prediction.unknown == nil ? prediction.risk.rawValue : "unknown"
     unknown = prediction.unknown?.rawValue
@@ -81,7 +85,7 @@ struct BatteryPredictionDocument: JSONDocument {
 }
 
 /// A battery warning, in the documents of alarms and actions.
-struct BatteryWarningDocument: Encodable {
+package struct BatteryWarningDocument: Encodable {
   /// The risk: `warning` or `critical`.
   let risk: String
   /// The predicted level at the next occurrence, in whole percent.
@@ -93,7 +97,7 @@ struct BatteryWarningDocument: Encodable {
   /// The advice, as text.
   let action: String
 
-  init(_ warning: BatteryWarning) {
+  package init(_ warning: BatteryWarning) {
     risk = warning.risk.rawValue
     predicted = warning.predicted
     assumed = warning.isAssumed ? true : nil
@@ -107,10 +111,12 @@ struct BatteryWarningDocument: Encodable {
 extension BatteryDocument {
   /// - Parameters:
   ///   - outlook: the forecast of the drain up to the last alarm; nil if the level is unknown.
-  ///   - now: the present time. Samples of the last 12 hours are included.
-  init(
-    _ standing: BatteryStanding, outlook: DrainOutlook?, _ alarms: [BatteryText.Near], now: Instant,
-    zones: ZoneLibrary
+  ///   - alarms: the alarms of the next 24 hours that ring on this device, the earliest first.
+  ///   - start: the time of the first sample.
+  package init(
+    _ standing: BatteryStanding, outlook: DrainOutlook?,
+    _ alarms: [(alarm: Identifier, title: String, nextRinging: Timeline.Occurrence)],
+    since start: Instant, zones: ZoneLibrary
   ) {
     let isCharging = standing.reading.isCharging
     present = true
@@ -131,7 +137,6 @@ extension BatteryDocument {
         risk: prediction.risk,
         unknown: prediction.unknown)
     }
-    let start = now.adding(seconds: -BatteryPlot.past)
     samples = standing.history.samples.filter { $0.at > start }.map { sample in
       Sample(
         at: zones.text(sample.at), level: BatteryDocument.rounded(sample.level),

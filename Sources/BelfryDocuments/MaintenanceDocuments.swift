@@ -2,7 +2,7 @@ import BelfryCore
 import BelfryExchange
 
 /// The result of an import: the document of `import`.
-struct ImportDocument: JSONDocument {
+package struct ImportDocument: JSONDocument {
   /// The number of imported alarms, or of merged records of an export.
   let imported: Int
   /// The number of alarms or records that are already in the store.
@@ -11,14 +11,14 @@ struct ImportDocument: JSONDocument {
   let leftOut: [LeftOut]
 
   /// An item that was left out.
-  struct LeftOut: Encodable {
+  package struct LeftOut: Encodable {
     /// The title.
     let title: String
     /// The reason, as text.
     let reason: String
   }
 
-  init(imported: Int, unchanged: Int, leftOut: [Remark]) {
+  package init(imported: Int, unchanged: Int, leftOut: [Remark]) {
     self.imported = imported
     self.unchanged = unchanged
     self.leftOut = leftOut.map { LeftOut(title: $0.title, reason: $0.reason) }
@@ -26,21 +26,21 @@ struct ImportDocument: JSONDocument {
 }
 
 /// A holiday calendar: the document of `calendar show`, `import` and `remove`, and an element of `calendar list`.
-struct HolidayCalendarDocument: JSONDocument {
+package struct HolidayCalendarDocument: JSONDocument {
   /// The name.
   let name: String
   /// The holidays, ascending; empty for a removed calendar.
   let holidays: [Holiday]
 
   /// A holiday.
-  struct Holiday: Encodable {
+  package struct Holiday: Encodable {
     /// The date, such as `2026-12-25`.
     let date: String
     /// The name.
     let name: String
   }
 
-  init(_ calendar: HolidayCalendar) {
+  package init(_ calendar: HolidayCalendar) {
     name = calendar.name
     holidays = calendar.holidays.sorted { $0.key < $1.key }.map {
       Holiday(date: $0.key.description, name: $0.value)
@@ -49,17 +49,27 @@ struct HolidayCalendarDocument: JSONDocument {
 }
 
 /// A git hook or the merge driver: an element of `hooks status`, `install` and `uninstall`.
-struct HookDocument: JSONDocument {
+package struct HookDocument: JSONDocument {
   /// The name of the hook, or `merge driver`.
   let hook: String
   /// The state or the result, as text.
   let result: String
+
+  package init(hook: String, result: String) {
+    self.hook = hook
+    self.result = result
+  }
 }
 
 /// A record that is not valid: an element of `hooks check`.
-struct InvalidRecordDocument: JSONDocument {
+package struct InvalidRecordDocument: JSONDocument {
   /// The path in the store.
   let path: String
   /// The reason, as text.
   let reason: String
+
+  package init(path: String, reason: String) {
+    self.path = path
+    self.reason = reason
+  }
 }

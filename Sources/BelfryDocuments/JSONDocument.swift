@@ -12,16 +12,11 @@
 /// | battery level | percent of the full charge |
 ///
 /// A key without a value is absent; no value is null. Keys are sorted.
-protocol JSONDocument: Encodable {}
+package protocol JSONDocument: Encodable {}
 
 extension Array: JSONDocument where Element: JSONDocument {}
 
-extension Console {
-  /// Writes a document to standard output.
-  static func write(_ document: some JSONDocument) throws {
-    write(try DocumentEncoder.document(document))
-  }
-}
-
 /// The empty object, for a record that no longer exists.
-struct EmptyDocument: JSONDocument {}
+package struct EmptyDocument: JSONDocument {
+  package init() {}
+}

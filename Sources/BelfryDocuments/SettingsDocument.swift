@@ -3,7 +3,7 @@ import BelfryScheduler
 import BelfryStore
 
 /// Settings, by their names: the document of `settings`, and with one of them that of `settings get`, `set` and `unset`.
-struct SettingsDocument: JSONDocument {
+package struct SettingsDocument: JSONDocument {
   /// The tier: `free`, `plus` or `premium`.
   private(set) var tier: String?
   /// True if alarms can be snoozed.
@@ -42,22 +42,27 @@ struct SettingsDocument: JSONDocument {
   let remotes: [String]?
 
   /// The state of notifications.
-  struct Notifications: Encodable {
+  package struct Notifications: Encodable {
     /// True if a channel shows notifications.
     let reachable: Bool
     /// The channel, or the reason why there is none, as text.
     let detail: String
+
+    package init(reachable: Bool, detail: String) {
+      self.reachable = reachable
+      self.detail = detail
+    }
   }
 
   /// Creates the document of all settings.
-  init(_ settings: Settings, notifications: Notifications, remotes: [String]) {
+  package init(_ settings: Settings, notifications: Notifications, remotes: [String]) {
     self.notifications = notifications
     self.remotes = remotes
     for setting in Setting.allCases { set(setting, to: settings[keyPath: setting.value]) }
   }
 
   /// Creates the document of one setting.
-  init(_ setting: Setting, _ value: Setting.Value) {
+  package init(_ setting: Setting, _ value: Setting.Value) {
     notifications = nil
     remotes = nil
     set(setting, to: value)
@@ -98,7 +103,7 @@ extension Setting.Value {
 }
 
 /// The tier: the document of `tier`.
-struct TierDocument: JSONDocument {
+package struct TierDocument: JSONDocument {
   /// The name: `free`, `plus` or `premium`.
   let tier: String
   /// The maximum number of alarms; absent if there is none.
@@ -109,14 +114,14 @@ struct TierDocument: JSONDocument {
   let completed: [Completed]?
 
   /// A completed occurrence.
-  struct Completed: Encodable {
+  package struct Completed: Encodable {
     /// The id of the alarm.
     let alarm: String
     /// The occurrence.
     let occurrence: String
   }
 
-  init(_ tier: Settings.Tier, completed: [(alarm: Alarm, occurrence: CivilDateTime)]) {
+  package init(_ tier: Settings.Tier, completed: [(alarm: Alarm, occurrence: CivilDateTime)]) {
     self.tier = tier.rawValue
     alarmLimit = tier.alarmLimit
     confirmsCompletion = tier.confirmsCompletion
@@ -130,25 +135,39 @@ struct TierDocument: JSONDocument {
 }
 
 /// A sound: an element of `sounds`.
-struct SoundDocument: JSONDocument {
+package struct SoundDocument: JSONDocument {
   /// The name.
   let name: String
   /// A description.
   let summary: String
   /// True for the sound of this device.
   let chosen: Bool
+
+  package init(name: String, summary: String, chosen: Bool) {
+    self.name = name
+    self.summary = summary
+    self.chosen = chosen
+  }
 }
 
 /// A sound that was played: the document of `sounds play`.
-struct PlayedSoundDocument: JSONDocument {
+package struct PlayedSoundDocument: JSONDocument {
   /// The name.
   let played: String
+
+  package init(played: String) {
+    self.played = played
+  }
 }
 
 /// A part of the terminal output: an element of `catalog`, a string.
-struct CatalogPartDocument: JSONDocument {
+package struct CatalogPartDocument: JSONDocument {
   /// The name of the part.
   let name: String
 
-  func encode(to encoder: any Encoder) throws { try name.encode(to: encoder) }
+  package init(name: String) {
+    self.name = name
+  }
+
+  package func encode(to encoder: any Encoder) throws { try name.encode(to: encoder) }
 }

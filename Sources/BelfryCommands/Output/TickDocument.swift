@@ -1,4 +1,5 @@
 import BelfryCore
+import BelfryDocuments
 import BelfryScheduler
 import BelfryStore
 

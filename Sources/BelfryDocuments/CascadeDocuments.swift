@@ -2,7 +2,7 @@ import BelfryCore
 import BelfryStore
 
 /// The cascade of an alarm: the document of `cascade list`, `add`, `remove`, `move`, `on` and `off`.
-struct CascadeDocument: JSONDocument {
+package struct CascadeDocument: JSONDocument {
   /// The id of the alarm.
   let alarm: String
   /// The title of the alarm.
@@ -18,8 +18,21 @@ struct CascadeDocument: JSONDocument {
   /// The targets in the order of the steps.
   let targets: [Target]
 
+  package init(
+    alarm: String, title: String, on: Bool, every: Int64, primary: String?, zone: String?,
+    targets: [Target]
+  ) {
+    self.alarm = alarm
+    self.title = title
+    self.on = on
+    self.every = every
+    self.primary = primary
+    self.zone = zone
+    self.targets = targets
+  }
+
   /// A target of a cascade.
-  struct Target: Encodable {
+  package struct Target: Encodable {
     /// The kind: `device`, `person` or `phone`.
     let kind: String
     /// The display name.
@@ -36,11 +49,25 @@ struct CascadeDocument: JSONDocument {
     let number: String?
     /// The text that a call adds.
     let message: String?
+
+    package init(
+      kind: String, label: String, sublabel: String?, device: String?, person: String?,
+      address: String?, number: String?, message: String?
+    ) {
+      self.kind = kind
+      self.label = label
+      self.sublabel = sublabel
+      self.device = device
+      self.person = person
+      self.address = address
+      self.number = number
+      self.message = message
+    }
   }
 }
 
 /// A step of a cascade that rings if nobody responds: an element of `cascade preview`.
-struct CascadePreviewDocument: JSONDocument {
+package struct CascadePreviewDocument: JSONDocument {
   /// The time of the step.
   let at: String
   /// The time of day in the zone of the cascade, such as `5:02`, with seconds if the interval is not whole minutes.
@@ -52,9 +79,19 @@ struct CascadePreviewDocument: JSONDocument {
   /// The target of the step, whose keys are those of the document.
   let target: CascadeDocument.Target
 
+  package init(
+    at: String, time: String, zone: String?, action: String, target: CascadeDocument.Target
+  ) {
+    self.at = at
+    self.time = time
+    self.zone = zone
+    self.action = action
+    self.target = target
+  }
+
   private enum CodingKeys: String, CodingKey { case at, time, zone, action }
 
-  func encode(to encoder: any Encoder) throws {
+  package func encode(to encoder: any Encoder) throws {
     try target.encode(to: encoder)
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(at, forKey: .at)
@@ -65,11 +102,11 @@ struct CascadePreviewDocument: JSONDocument {
 }
 
 /// An element of `cascade status`: a cascade in progress, or the next occurrence of an alarm with a cascade.
-enum CascadeStatusDocument: JSONDocument {
+package enum CascadeStatusDocument: JSONDocument {
   case progress(CascadeProgressDocument)
   case readiness(CascadeReadinessDocument)
 
-  func encode(to encoder: any Encoder) throws {
+  package func encode(to encoder: any Encoder) throws {
     switch self {
     case .progress(let document): try document.encode(to: encoder)
     case .readiness(let document): try document.encode(to: encoder)
@@ -78,7 +115,7 @@ enum CascadeStatusDocument: JSONDocument {
 }
 
 /// The cascade of an occurrence that rings or is snoozed.
-struct CascadeProgressDocument: Encodable {
+package struct CascadeProgressDocument: Encodable {
   /// The id of the alarm.
   let alarm: String
   /// The title of the alarm.
@@ -90,8 +127,16 @@ struct CascadeProgressDocument: Encodable {
   /// The first device and the steps, in order.
   let turns: [Turn]
 
+  package init(alarm: String, title: String, occurrence: String, standing: String, turns: [Turn]) {
+    self.alarm = alarm
+    self.title = title
+    self.occurrence = occurrence
+    self.standing = standing
+    self.turns = turns
+  }
+
   /// The first device or a step.
-  struct Turn: Encodable {
+  package struct Turn: Encodable {
     /// The time at which it rings.
     let at: String
     /// The effect, as text.
@@ -102,21 +147,35 @@ struct CascadeProgressDocument: Encodable {
     let online: Bool
     /// The latest log entry about the step; absent if there is none.
     let report: Report?
+
+    package init(at: String, label: String, started: Bool, online: Bool, report: Report?) {
+      self.at = at
+      self.label = label
+      self.started = started
+      self.online = online
+      self.report = report
+    }
   }
 
   /// What the log says about a step.
-  struct Report: Encodable {
+  package struct Report: Encodable {
     /// The time of the entry.
     let at: String
     /// The number of the call or message; absent for a device.
     let attempt: Int?
     /// `rang`, `undelivered` if every channel failed, `answered`, or the reason why a call or message failed, as text.
     let outcome: String
+
+    package init(at: String, attempt: Int?, outcome: String) {
+      self.at = at
+      self.attempt = attempt
+      self.outcome = outcome
+    }
   }
 }
 
 /// The prediction of the steps that would ring for the next occurrence.
-struct CascadeReadinessDocument: Encodable {
+package struct CascadeReadinessDocument: Encodable {
   /// The id of the alarm.
   let alarm: String
   /// The title of the alarm.
@@ -132,8 +191,21 @@ struct CascadeReadinessDocument: Encodable {
   /// The first device and the steps, in order.
   let members: [Member]
 
+  package init(
+    alarm: String, title: String, zone: String?, occurrence: String, at: String, live: Int,
+    members: [Member]
+  ) {
+    self.alarm = alarm
+    self.title = title
+    self.zone = zone
+    self.occurrence = occurrence
+    self.at = at
+    self.live = live
+    self.members = members
+  }
+
   /// The first device or a step.
-  struct Member: Encodable {
+  package struct Member: Encodable {
     /// The display name.
     let label: String
     /// The time at which it would ring.
@@ -146,25 +218,22 @@ struct CascadeReadinessDocument: Encodable {
     let reason: String
     /// The announced time between two heartbeats of the device, in seconds.
     let every: Int64?
-  }
 
-  init(_ readiness: CascadeReadiness, zones: ZoneLibrary) {
-    alarm = readiness.alarm.id.text
-    title = readiness.alarm.title
-    zone = readiness.zoneName
-    occurrence = readiness.next.civil.description
-    at = zones.text(readiness.next.at)
-    live = readiness.live
-    members = readiness.members.map { member in
-      Member(
-        label: member.label, at: zones.text(member.at), first: member.target == nil,
-        wouldRing: member.wouldRing, reason: member.reason, every: member.every)
+    package init(
+      label: String, at: String, first: Bool, wouldRing: Bool, reason: String, every: Int64?
+    ) {
+      self.label = label
+      self.at = at
+      self.first = first
+      self.wouldRing = wouldRing
+      self.reason = reason
+      self.every = every
     }
   }
 }
 
 /// The reports of a rehearsal: the document of `cascade test`.
-struct CascadeTestDocument: JSONDocument {
+package struct CascadeTestDocument: JSONDocument {
   /// The id of the alarm.
   let alarm: String
   /// The time of the start.
@@ -174,77 +243,41 @@ struct CascadeTestDocument: JSONDocument {
   /// The display names of the first device and the steps without a report.
   let silent: [String]
 
+  package init(alarm: String, asked: String, reports: [Report], silent: [String]) {
+    self.alarm = alarm
+    self.asked = asked
+    self.reports = reports
+    self.silent = silent
+  }
+
   /// The report of a device.
-  struct Report: Encodable {
+  package struct Report: Encodable {
     /// The id of the device.
     let device: String
     /// The time of the report.
     let at: String
     /// The facts of the report, with the keys of `log`.
     let payload: LogPayloadDocument?
+
+    package init(device: String, at: String, payload: LogPayloadDocument?) {
+      self.device = device
+      self.at = at
+      self.payload = payload
+    }
   }
 }
 
 /// Everything that can be added to a cascade: the document of `cascade add ALARM` without a kind.
-struct CascadeChoicesDocument: JSONDocument {
+package struct CascadeChoicesDocument: JSONDocument {
   /// The devices of the same owner.
   let devices: [DeviceDocument]
   /// The devices of other people.
   let people: [DeviceDocument]
   /// True, as phone numbers can be added.
   var phone = true
-}
 
-// MARK: Conversion
-
-extension CascadeDocument {
-  /// - Parameter text: the cascade with the names of its devices.
-  init(_ text: CascadeText) {
-    let plan = text.alarm.cascade?.plan ?? Cascade.Plan()
-    alarm = text.alarm.id.text
-    title = text.alarm.title
-    on = plan.isOn
-    every = plan.interval
-    primary = plan.primary?.text
-    zone = text.zoneName
-    targets = plan.targets.map { Target($0, text) }
-  }
-}
-
-extension CascadeDocument.Target {
-  fileprivate init(_ target: CascadeTarget, _ text: CascadeText) {
-    let sublabel = text.sublabel(target)
-    label = target.label(text.names)
-    self.sublabel = sublabel.isEmpty ? nil : sublabel
-    device = target.device?.text
-    switch target {
-    case .device:
-      kind = "device"
-      (person, address, number, message) = (nil, nil, nil, nil)
-    case .person(let person):
-      kind = "person"
-      (self.person, address, number, message) = (person.name, person.address, nil, nil)
-    case .phone(let number, let message):
-      kind = "phone"
-      (person, address, self.number, self.message) = (nil, nil, number.e164, message)
-    }
-  }
-}
-
-extension CascadePreviewDocument {
-  /// Returns the steps that ring if nobody responds to an occurrence.
-  ///
-  /// - Parameter zone: the zone of the alarm.
-  static func all(
-    _ text: CascadeText, of next: Timeline.Occurrence, in zone: TimeZoneRules
-  ) -> [CascadePreviewDocument] {
-    let plan = text.alarm.cascade?.plan ?? Cascade.Plan()
-    // A document does not depend on the locale.
-    let times = TimeText(now: text.times.now, zones: text.times.zones)
-    return plan.preview(due: next.at).map { target, at in
-      CascadePreviewDocument(
-        at: times.zones.text(at), time: text.clock(at, zone, times), zone: text.zoneName,
-        action: target.action(text.names), target: CascadeDocument.Target(target, text))
-    }
+  package init(devices: [DeviceDocument], people: [DeviceDocument]) {
+    self.devices = devices
+    self.people = people
   }
 }

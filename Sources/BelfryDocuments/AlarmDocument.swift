@@ -3,7 +3,7 @@ import BelfryScheduler
 import BelfryStore
 
 /// An alarm: the document of `add`, `edit` and `show`, and an element of `list`, `pause`, `resume` and `undo`.
-struct AlarmDocument: JSONDocument {
+package struct AlarmDocument: JSONDocument {
   /// The id.
   let id: String
   /// The title.
@@ -58,7 +58,7 @@ struct AlarmDocument: JSONDocument {
 
 extension AlarmDocument {
   /// The delivery options of an alarm.
-  struct Delivery: Encodable {
+  package struct Delivery: Encodable {
     /// True if the alarm rings until somebody responds.
     let persistent: Bool
     /// True if follow-ups ring.
@@ -78,7 +78,7 @@ extension AlarmDocument {
   }
 
   /// An action that cannot run on this device.
-  struct ActionProblem: Encodable {
+  package struct ActionProblem: Encodable {
     /// The name of the action.
     let name: String
     /// The path of its file.
@@ -88,7 +88,7 @@ extension AlarmDocument {
   }
 
   /// A period in which occurrences are skipped.
-  struct Pause: Encodable {
+  package struct Pause: Encodable {
     /// The civil time of the beginning.
     let from: String
     /// The civil time of the end.
@@ -96,7 +96,7 @@ extension AlarmDocument {
   }
 
   /// The definition of a cascade.
-  struct CascadePlan: Encodable {
+  package struct CascadePlan: Encodable {
     /// True if the cascade is on.
     let on: Bool
     /// The time between two steps, in seconds.
@@ -108,23 +108,23 @@ extension AlarmDocument {
   }
 
   /// A target of a cascade. A device has `device`, a person `person`, a phone number `phone`.
-  struct Target: Encodable {
+  package struct Target: Encodable {
     /// The id of the device, or of the person's device.
     let device: String?
     /// The name of the person.
-    let person: String?
+    package let person: String?
     /// The address that messages to the person are sent to.
     let address: String?
     /// The display name of the person's device.
     let gadget: String?
     /// The phone number in E.164 format: `+15551234567`.
-    let phone: String?
+    package let phone: String?
     /// The text that a call adds.
     let message: String?
   }
 
   /// The origin of a partner's alarm.
-  struct Partner: Encodable {
+  package struct Partner: Encodable {
     /// The name of the partner.
     let name: String
     /// The id of the partner.
@@ -136,7 +136,7 @@ extension AlarmDocument {
   }
 
   /// A ringing occurrence.
-  struct Ringing: Encodable {
+  package struct Ringing: Encodable {
     /// The occurrence.
     let occurrence: String
     /// False if it is due on this device, and no channel has delivered it.
@@ -144,7 +144,7 @@ extension AlarmDocument {
   }
 
   /// A pending occurrence.
-  struct Pending: Encodable {
+  package struct Pending: Encodable {
     /// The occurrence.
     let occurrence: String
     /// The time when it was stopped.
@@ -156,7 +156,7 @@ extension AlarmDocument {
   }
 
   /// A snooze.
-  struct Snooze: Encodable {
+  package struct Snooze: Encodable {
     /// The snoozed occurrence.
     let occurrence: String
     /// The time when it rings again.
@@ -169,7 +169,7 @@ extension AlarmDocument {
 // MARK: Conversion
 
 extension AlarmDocument {
-  init(
+  package init(
     _ alarm: Alarm, _ status: AlarmStatus, batteryWarning: BatteryWarning?,
     actionProblems: [ActionFolder.Problem] = [], scheduler: SchedulerState? = nil, now: Instant,
     zones: ZoneLibrary
@@ -212,7 +212,7 @@ extension AlarmDocument {
 }
 
 extension AlarmDocument.Delivery {
-  init(_ delivery: Alarm.Delivery) {
+  package init(_ delivery: Alarm.Delivery) {
     persistent = delivery.persistent
     strict = delivery.strict
     sound = delivery.sound
@@ -225,7 +225,7 @@ extension AlarmDocument.Delivery {
 }
 
 extension AlarmDocument.ActionProblem {
-  init(_ problem: ActionFolder.Problem) {
+  package init(_ problem: ActionFolder.Problem) {
     name = problem.name.text
     path = problem.path
     reason =
@@ -241,7 +241,7 @@ extension AlarmDocument.ActionProblem {
 }
 
 extension AlarmDocument.CascadePlan {
-  init(_ plan: Cascade.Plan) {
+  package init(_ plan: Cascade.Plan) {
     on = plan.isOn
     every = plan.interval
     primary = plan.primary?.text
@@ -250,7 +250,7 @@ extension AlarmDocument.CascadePlan {
 }
 
 extension AlarmDocument.Target {
-  init(_ target: CascadeTarget) {
+  package init(_ target: CascadeTarget) {
     switch target {
     case .device(let id):
       self.init(
@@ -267,7 +267,7 @@ extension AlarmDocument.Target {
 }
 
 extension AlarmDocument.Partner {
-  init(_ origin: PartnerOrigin) {
+  package init(_ origin: PartnerOrigin) {
     name = origin.name
     partnership = origin.partnership.text
     request = origin.request.text
@@ -276,7 +276,7 @@ extension AlarmDocument.Partner {
 }
 
 extension AlarmDocument.Pending {
-  init(_ pending: AlarmStatus.Pending, _ zones: ZoneLibrary) {
+  package init(_ pending: AlarmStatus.Pending, _ zones: ZoneLibrary) {
     occurrence = pending.occurrence.description
     since = zones.text(pending.since)
     followUpsSent = pending.followUpsSent

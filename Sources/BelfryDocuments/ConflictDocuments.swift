@@ -2,7 +2,7 @@ import BelfryCore
 import BelfryStore
 
 /// An edit that a merge set aside: an element of `conflicts`.
-struct ConflictDocument: JSONDocument {
+package struct ConflictDocument: JSONDocument {
   /// The number for `conflicts restore`; the latest is 1.
   let number: Int
   /// The decision, whose keys are those of the document.
@@ -23,7 +23,7 @@ struct ConflictDocument: JSONDocument {
   }
 
   /// - Parameter number: the position in the list, starting at 1.
-  init(_ item: SetAside, number: Int, zones: ZoneLibrary) {
+  package init(_ item: SetAside, number: Int, zones: ZoneLibrary) {
     self.number = number
     var decision = MergeDecisionDocument(item.decision, zones)
     decision.keptBy = decision.keptBy ?? item.kept?.device?.text
@@ -38,7 +38,7 @@ struct ConflictDocument: JSONDocument {
     discardedCommit = item.discarded?.commit.description
   }
 
-  func encode(to encoder: any Encoder) throws {
+  package func encode(to encoder: any Encoder) throws {
     try decision.encode(to: encoder)
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(number, forKey: .number)
@@ -51,17 +51,23 @@ struct ConflictDocument: JSONDocument {
 }
 
 /// A restored value: the document of `conflicts restore`.
-struct RestoredConflictDocument: JSONDocument {
+package struct RestoredConflictDocument: JSONDocument {
   /// The id of the alarm; absent for a setting.
   let alarm: String?
   /// The field, the occurrence or the name of the setting.
   let field: String
   /// The restored value, as text.
   let value: String
+
+  package init(alarm: String?, field: String, value: String) {
+    self.alarm = alarm
+    self.field = field
+    self.value = value
+  }
 }
 
 /// The origin of an alarm's values: the document of `explain`.
-struct ExplanationDocument: JSONDocument {
+package struct ExplanationDocument: JSONDocument {
   /// The id of the alarm.
   let alarm: String
   /// The title of the alarm.
@@ -72,7 +78,7 @@ struct ExplanationDocument: JSONDocument {
   let occurrences: [Occurrence]
 
   /// A value and its origin.
-  struct Part: Encodable {
+  package struct Part: Encodable {
     /// The field, or the occurrence.
     let name: String
     /// The value, as text.
@@ -92,14 +98,14 @@ struct ExplanationDocument: JSONDocument {
   }
 
   /// The states of an occurrence.
-  struct Occurrence: Encodable {
+  package struct Occurrence: Encodable {
     /// The occurrence.
     let occurrence: String
     /// The states, oldest first.
     let steps: [Part]
   }
 
-  init(_ explanation: Explanation, zones: ZoneLibrary) {
+  package init(_ explanation: Explanation, zones: ZoneLibrary) {
     alarm = explanation.alarm.id.text
     title = explanation.alarm.title
     fields = explanation.fields.map { Part($0, zones) }

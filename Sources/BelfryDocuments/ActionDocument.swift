@@ -4,7 +4,7 @@ import BelfryStore
 
 /// An action on an alarm: the document of `stop`, `done`, `snooze`, `skip`, `unskip`, `dismiss`, `enable`, `disable` and
 /// `delete`, and an element of `delete --finished`.
-struct ActionDocument: JSONDocument {
+package struct ActionDocument: JSONDocument {
   /// The id of the alarm.
   let alarm: String
   /// The title of the alarm.
@@ -30,7 +30,7 @@ struct ActionDocument: JSONDocument {
   /// The skipped occurrences, for `skip`.
   let skipped: [String]?
 
-  init(
+  package init(
     _ alarm: Alarm, _ status: AlarmStatus, event: Event, skipped: [CivilDateTime]? = nil,
     batteryWarning: BatteryWarning?, scheduler: SchedulerState? = nil, zones: ZoneLibrary
   ) {
@@ -52,7 +52,7 @@ struct ActionDocument: JSONDocument {
 }
 
 /// An undone action: the document of `undo`.
-struct UndoDocument: JSONDocument {
+package struct UndoDocument: JSONDocument {
   /// The subject of the undone commit.
   let undone: String
   /// The changed alarms.
@@ -63,4 +63,15 @@ struct UndoDocument: JSONDocument {
   let calendars: [String]
   /// The ids of the devices that this device no longer replaces.
   let devices: [String]
+
+  package init(
+    undone: String, alarms: [AlarmDocument], settings: [String], calendars: [String],
+    devices: [String]
+  ) {
+    self.undone = undone
+    self.alarms = alarms
+    self.settings = settings
+    self.calendars = calendars
+    self.devices = devices
+  }
 }

@@ -3,7 +3,7 @@ import BelfryStore
 import Git
 
 /// The result of a sync: the document of `sync`.
-struct SyncDocument: JSONDocument {
+package struct SyncDocument: JSONDocument {
   /// The number of commits that were merged from all remotes.
   let fetched: Int
   /// The number of commits that were pushed to all remotes.
@@ -18,7 +18,7 @@ struct SyncDocument: JSONDocument {
   let remotes: [Remote]
 
   /// The exchange with one remote.
-  struct Remote: Encodable {
+  package struct Remote: Encodable {
     /// The name of the remote.
     let name: String
     /// The number of commits that were merged from it.
@@ -35,7 +35,8 @@ struct SyncDocument: JSONDocument {
     let error: String?
   }
 
-  init(_ result: SyncResult, zones: ZoneLibrary) {
+  /// - Parameter text: returns the text of an error.
+  package init(_ result: SyncResult, zones: ZoneLibrary, text: (any Error) -> String) {
     fetched = result.fetched
     pushed = result.pushed
     merged = result.merged
@@ -46,13 +47,13 @@ struct SyncDocument: JSONDocument {
         name: exchange.remote.name, fetched: exchange.fetched, pushed: exchange.pushed,
         branch: exchange.branch, rewound: exchange.wasRewound ? true : nil,
         mergePending: exchange.isLeft ? true : nil,
-        error: exchange.failure.map { CommandError.text(of: $0) })
+        error: exchange.failure.map { text($0) })
     }
   }
 }
 
 /// A dry run of a sync with one remote: an element of `sync --dry-run`.
-struct SyncPlanDocument: JSONDocument {
+package struct SyncPlanDocument: JSONDocument {
   /// The name of the remote.
   let remote: String
   /// The number of commits to merge.
@@ -69,7 +70,7 @@ struct SyncPlanDocument: JSONDocument {
   let error: String?
 
   /// A record that would change.
-  struct Change: Encodable {
+  package struct Change: Encodable {
     /// The path in the store.
     let path: String
     /// The title of the alarm; absent for other records.
@@ -78,19 +79,20 @@ struct SyncPlanDocument: JSONDocument {
     let new: Bool
   }
 
-  init(_ plan: SyncPlan, zones: ZoneLibrary) {
+  /// - Parameter text: returns the text of an error.
+  package init(_ plan: SyncPlan, zones: ZoneLibrary, text: (any Error) -> String) {
     remote = plan.remote.name
     incoming = plan.incoming
     outgoing = plan.outgoing
     changes = plan.changes.map { Change(path: $0.path, title: $0.title, new: $0.isNew) }
     decisions = plan.decisions.map { MergeDecisionDocument($0, zones) }
     refusals = plan.refusals.map(MergeRefusalDocument.init)
-    error = plan.failure.map { CommandError.text(of: $0) }
+    error = plan.failure.map { text($0) }
   }
 }
 
 /// A conflict that a merge resolved.
-struct MergeDecisionDocument: Encodable {
+package struct MergeDecisionDocument: Encodable {
   /// The id of the alarm; absent for a setting.
   let alarm: String?
   /// The title of the alarm.
@@ -112,7 +114,7 @@ struct MergeDecisionDocument: Encodable {
   /// The name of the merge rule.
   let rule: String
 
-  init(_ decision: MergeDecision, _ zones: ZoneLibrary) {
+  package init(_ decision: MergeDecision, _ zones: ZoneLibrary) {
     alarm = decision.alarm?.text
     title = decision.title
     field = decision.subject.name
@@ -127,7 +129,7 @@ struct MergeDecisionDocument: Encodable {
 }
 
 /// A file that a merge left out.
-struct MergeRefusalDocument: Encodable {
+package struct MergeRefusalDocument: Encodable {
   /// The path in the store.
   let path: String
   /// The reason, as text.
@@ -137,7 +139,7 @@ struct MergeRefusalDocument: Encodable {
   /// The id of the device that made the commit.
   let device: String?
 
-  init(_ refusal: MergeRefusal) {
+  package init(_ refusal: MergeRefusal) {
     path = refusal.path
     reason = refusal.reason
     commit = refusal.commit?.description
@@ -146,30 +148,40 @@ struct MergeRefusalDocument: Encodable {
 }
 
 /// A new store: the document of `clone`.
-struct CloneDocument: JSONDocument {
+package struct CloneDocument: JSONDocument {
   /// The path of the store.
   let store: String
   /// The id of this device.
   let device: String
   /// The number of alarms.
   let alarms: Int
+
+  package init(store: String, device: String, alarms: Int) {
+    self.store = store
+    self.device = device
+    self.alarms = alarms
+  }
 }
 
 /// A remote: the document of `remote add`, and an element of `remote list`.
-struct RemoteDocument: JSONDocument {
+package struct RemoteDocument: JSONDocument {
   /// The name.
   let name: String
   /// The path or URL, with credentials masked.
   let url: String
 
-  init(_ remote: Remote) {
+  package init(_ remote: Remote) {
     name = remote.name
     url = URLMask.masked(url: remote.url)
   }
 }
 
 /// A removed remote: the document of `remote remove`.
-struct RemovedRemoteDocument: JSONDocument {
+package struct RemovedRemoteDocument: JSONDocument {
   /// The name.
   let name: String
+
+  package init(name: String) {
+    self.name = name
+  }
 }

@@ -2,7 +2,7 @@ import BelfryCore
 import BelfryStore
 
 /// A schedule, in the documents of alarms and of partners' requests. `ScheduleRecord` has the same keys.
-struct ScheduleDocument: Encodable {
+package struct ScheduleDocument: Encodable {
   /// The kind: `once`, `daily`, `weekly`, `monthly`, `monthly-weekday`, `annual`, `days` or
   /// `after-done`.
   let kind: String
@@ -35,7 +35,7 @@ struct ScheduleDocument: Encodable {
   let onHoliday: String?
 
   /// The days of a cycle, by the kind of the schedule.
-  enum Days: Encodable {
+  package enum Days: Encodable {
     /// For `weekly`: the weekdays, such as `["mon", "fri"]`.
     case weekdays([String])
     /// For `monthly` and `annual`: the days of the month, such as `[5, "last", "first mon", "third workday"]`.
@@ -43,7 +43,7 @@ struct ScheduleDocument: Encodable {
     /// For `days`: the number of days in a cycle.
     case count(Int)
 
-    func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
       switch self {
       case .weekdays(let days): try days.encode(to: encoder)
       case .count(let count): try count.encode(to: encoder)
@@ -60,7 +60,7 @@ struct ScheduleDocument: Encodable {
     }
   }
 
-  init(_ schedule: Schedule) {
+  package init(_ schedule: Schedule) {
     kind = ScheduleRecord.kind(of: schedule.recurrence)
     times = schedule.times.map(\.description)
     start = schedule.recurrence.cadence?.start.description

@@ -2,12 +2,12 @@ import BelfryCore
 import BelfryStore
 
 /// The facts of a log entry in a document: an object with `kind` and the keys of the kind.
-struct LogPayloadDocument: Encodable {
+package struct LogPayloadDocument: Encodable {
   private let payload: LogPayload
 
-  init(_ payload: LogPayload) { self.payload = payload }
+  package init(_ payload: LogPayload) { self.payload = payload }
 
-  func encode(to encoder: any Encoder) throws {
+  package func encode(to encoder: any Encoder) throws {
     try LogPayloadDocument.encode(LogPayloadRecord.encode(payload), to: encoder)
   }
 

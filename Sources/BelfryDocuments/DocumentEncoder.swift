@@ -5,11 +5,11 @@ import BelfryStore
 /// `JSONEncoder` of FoundationEssentials is not used, because its documents differ from records and from those that
 /// scripts compare: it writes `"key" : value`, empty arrays on three lines and `34.0` as `34`, and it does not escape
 /// hidden characters. It also takes 0.5 ms longer to encode the list of 30 alarms in a new process.
-enum DocumentEncoder {
+package enum DocumentEncoder {
   /// Returns the document of a value, with a trailing newline.
   ///
   /// - Throws: the errors of the value's `encode(to:)`.
-  static func document(_ value: some Encodable) throws -> [UInt8] {
+  package static func document(_ value: some Encodable) throws -> [UInt8] {
     var bytes: [UInt8] = []
     try DocumentValue(value).append(to: &bytes, indent: 0)
     bytes.append(UInt8(ascii: "\n"))

@@ -1,0 +1,8 @@
+import BelfryDocuments
+
+extension Console {
+  /// Writes a document to standard output.
+  static func write(_ document: some JSONDocument) throws {
+    write(try DocumentEncoder.document(document))
+  }
+}
