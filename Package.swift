@@ -89,6 +89,9 @@ let package = Package(
       dependencies: ["BelfryCore", "BelfryInput", "BelfryStore", "BelfryExchange"],
       swiftSettings: testable),
     .target(
+      name: "BelfryTerminal", dependencies: ["BelfryCore", "BelfryStore", "Git", "CLinux"],
+      swiftSettings: testable),
+    .target(
       name: "BelfryScheduler",
       dependencies: [
         "BelfryActions", "BelfryStore", "BelfryPartners", "Files", "Git", "CLinux", subprocess,
@@ -105,7 +108,7 @@ let package = Package(
       name: "BelfryCommands",
       dependencies: [
         "BelfryCore", "BelfryInput", "BelfryStore", "BelfryExchange", "BelfryPartners",
-        "BelfryActions", "BelfryScheduler", "BelfryDocuments", "Files", "Git",
+        "BelfryActions", "BelfryTerminal", "BelfryScheduler", "BelfryDocuments", "Files", "Git",
         "CBuild", "CLinux", argumentParser, logging, subprocess, system,
       ],
       swiftSettings: testable),
@@ -158,7 +161,7 @@ let package = Package(
       name: "BelfryCommandsTests",
       dependencies: [
         "BelfryCommands", "BelfryActions", "BelfryDocuments", "BelfryInput", "BelfryStore",
-        "BelfryScheduler", "TestSupport", logging,
+        "BelfryScheduler", "BelfryTerminal", "TestSupport", logging,
       ],
       exclude: ["Snapshots"], swiftSettings: unoptimized),
     // Runs the binary, so that what is tested is what people have. It depends on no module of it, so that both compile

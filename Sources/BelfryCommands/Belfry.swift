@@ -1,5 +1,6 @@
 import ArgumentParser
 import BelfryInput
+import BelfryTerminal
 
 /// The root command, `belfry VERB [ALARM] …`.
 struct Belfry: ParsableCommand {

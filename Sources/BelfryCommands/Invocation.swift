@@ -1,4 +1,5 @@
 import ArgumentParser
+import BelfryTerminal
 import CLinux
 import Dispatch
 import Files

@@ -4,6 +4,7 @@ import Testing
 
 @testable import BelfryCommands
 @testable import BelfryStore
+@testable import BelfryTerminal
 
 /// The selection and the order of lists, and their tables.
 @Suite struct AlarmListingTests {

@@ -3,6 +3,7 @@ import BelfryStore
 import Testing
 
 @testable import BelfryCommands
+@testable import BelfryTerminal
 
 /// The table of alarms: its groups, its columns and its size.
 @Suite struct AlarmTableTests {

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import BelfryCommands
+@testable import BelfryTerminal
 
 /// The rendering of every view in every state.
 @Suite struct CatalogTests {

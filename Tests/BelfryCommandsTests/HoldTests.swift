@@ -1,6 +1,7 @@
 import Testing
 
 @testable import BelfryCommands
+@testable import BelfryTerminal
 
 /// Stopping by holding a key for three seconds.
 @Suite struct HoldTests {

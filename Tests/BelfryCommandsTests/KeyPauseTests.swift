@@ -1,6 +1,7 @@
 import Testing
 
 @testable import BelfryCommands
+@testable import BelfryTerminal
 
 /// The keys that a screen ignores, because the user may type them for another program or for the alarm before.
 @Suite struct KeyPauseTests {

@@ -3,6 +3,7 @@ import BelfryStore
 import Testing
 
 @testable import BelfryCommands
+@testable import BelfryTerminal
 
 /// The order of log entries, and the lines that combine them.
 @Suite struct LogLinesTests {

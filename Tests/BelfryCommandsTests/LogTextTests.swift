@@ -3,6 +3,7 @@ import BelfryStore
 import Testing
 
 @testable import BelfryCommands
+@testable import BelfryTerminal
 
 /// The text of each payload of a log entry.
 @Suite struct LogTextTests {

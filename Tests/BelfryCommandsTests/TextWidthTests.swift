@@ -1,6 +1,7 @@
 import Testing
 
 @testable import BelfryCommands
+@testable import BelfryTerminal
 
 /// The number of terminal columns of characters.
 @Suite struct TextWidthTests {

@@ -3,6 +3,7 @@ import BelfryStore
 import Testing
 
 @testable import BelfryCommands
+@testable import BelfryTerminal
 
 extension TimeText {
   /// The formatter of Mon 23 Nov 2026, 09:30 UTC, in the default format.

@@ -2,6 +2,7 @@ import ArgumentParser
 import BelfryCore
 import BelfryInput
 import BelfryStore
+import BelfryTerminal
 import Files
 
 struct Add: ParsableCommand {

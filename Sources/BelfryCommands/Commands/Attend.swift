@@ -1,6 +1,7 @@
 import ArgumentParser
 import BelfryScheduler
 import BelfryStore
+import BelfryTerminal
 import Files
 
 /// A helper process that `belfry tick` starts for a delivery that outlives it: a notification with buttons, or a sound.

@@ -3,6 +3,7 @@ import BelfryCore
 import BelfryDocuments
 import BelfryScheduler
 import BelfryStore
+import BelfryTerminal
 
 struct Catalog: ParsableCommand {
   static let configuration = CommandConfiguration(

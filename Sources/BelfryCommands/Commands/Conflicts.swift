@@ -3,6 +3,7 @@ import BelfryCore
 import BelfryDocuments
 import BelfryInput
 import BelfryStore
+import BelfryTerminal
 
 struct Conflicts: ParsableCommand {
   static let configuration = CommandConfiguration(

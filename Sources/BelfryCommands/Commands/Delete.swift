@@ -2,6 +2,7 @@ import ArgumentParser
 import BelfryActions
 import BelfryCore
 import BelfryStore
+import BelfryTerminal
 
 struct Delete: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -2,6 +2,7 @@ import ArgumentParser
 import BelfryCore
 import BelfryScheduler
 import BelfryStore
+import BelfryTerminal
 import Git
 import Glibc
 import Subprocess

@@ -3,6 +3,7 @@ import BelfryActions
 import BelfryCore
 import BelfryInput
 import BelfryStore
+import BelfryTerminal
 
 struct Edit: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -82,14 +83,17 @@ struct Edit: ParsableCommand {
   private func show(_ change: AlarmChange, _ store: Store, _ context: CommandContext) throws {
     let (alarm, status, fields) = (change.alarm, change.status, change.fields)
     if delivery.isGiven { delivery.warn(try context.settings(store).tier) }
-    var output = AlarmOutput(
+    let output = AlarmOutput(
       store: store, style: context.style,
       batteryWarnings: BatteryWarnings(context, store, alarm, status))
-    output.actions = ActionCheck(context, store)
-    output.actions?.warn(about: alarm)
-    output.scheduler = context.checkScheduler(of: store)
+    let actions = ActionCheck(context, store)
+    actions?.warn(about: alarm)
+    let scheduler = context.checkScheduler(of: store)
     if changesSchedule { HolidayCheck(store).warn(about: alarm.schedule) }
-    if common.json { return try Console.write(output.document(alarm, status)) }
+    if common.json {
+      return try Console.write(
+        output.document(alarm, status, actions: actions, scheduler: scheduler))
+    }
     let newTitle = Printable.text(alarm.title)
     let what =
       fields.isEmpty

@@ -5,6 +5,7 @@ import BelfryDocuments
 import BelfryExchange
 import BelfryScheduler
 import BelfryStore
+import BelfryTerminal
 import Files
 import Glibc
 

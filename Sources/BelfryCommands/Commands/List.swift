@@ -2,7 +2,9 @@ import ArgumentParser
 import BelfryActions
 import BelfryCore
 import BelfryDocuments
+import BelfryScheduler
 import BelfryStore
+import BelfryTerminal
 import Git
 
 struct List: ParsableCommand {
@@ -59,10 +61,8 @@ struct List: ParsableCommand {
     SilentDeviceWarning.print(store)
     context.warnings.warn(aboutPartnersOf: store)
     if common.json {
-      var output = output
-      output.actions = ActionCheck(context, store)
-      output.scheduler = scheduler
-      return try writeDocuments(shown.sorted().summaries, store, output)
+      return try writeDocuments(
+        shown.sorted().summaries, store, output, ActionCheck(context, store), scheduler)
     }
     if shown.isEmpty {
       if clashes { return Console.line("No two alarms ring next at the same minute.") }
@@ -87,12 +87,15 @@ struct List: ParsableCommand {
   }
 
   private func writeDocuments(
-    _ summaries: [AlarmSummary], _ store: Store, _ output: AlarmOutput
+    _ summaries: [AlarmSummary], _ store: Store, _ output: AlarmOutput,
+    _ actions: ActionCheck?, _ scheduler: SchedulerState
   ) throws {
     let alarms = try store.alarms(summaries)
     try Console.write(
       summaries.compactMap { summary in
-        alarms[summary.id].map { output.document($0, summary.status) }
+        alarms[summary.id].map {
+          output.document($0, summary.status, actions: actions, scheduler: scheduler)
+        }
       })
   }
 

@@ -2,6 +2,7 @@ import ArgumentParser
 import BelfryCore
 import BelfryScheduler
 import BelfryStore
+import BelfryTerminal
 
 struct Log: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -4,6 +4,7 @@ import BelfryCore
 import BelfryInput
 import BelfryScheduler
 import BelfryStore
+import BelfryTerminal
 
 struct PauseCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -2,6 +2,7 @@ import ArgumentParser
 import BelfryCore
 import BelfryDocuments
 import BelfryStore
+import BelfryTerminal
 
 struct Pending: ParsableCommand {
   static let configuration = CommandConfiguration(

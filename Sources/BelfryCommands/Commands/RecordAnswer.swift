@@ -3,6 +3,7 @@ import BelfryActions
 import BelfryCore
 import BelfryScheduler
 import BelfryStore
+import BelfryTerminal
 
 /// The command with which the daemon and `belfry attend` record the answer to a notification of several alarms, in one
 /// commit.

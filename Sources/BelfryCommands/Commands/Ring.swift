@@ -3,6 +3,7 @@ import BelfryCore
 import BelfryPartners
 import BelfryScheduler
 import BelfryStore
+import BelfryTerminal
 
 struct Ring: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

@@ -5,6 +5,7 @@ import BelfryDocuments
 import BelfryInput
 import BelfryScheduler
 import BelfryStore
+import BelfryTerminal
 import Git
 
 struct SettingsCommand: ParsableCommand {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import BelfryCore
 import BelfryStore
+import BelfryTerminal
 
 struct Show: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -29,13 +30,16 @@ struct Show: ParsableCommand {
     let summary = try context.find(self.alarm, in: store)
     guard let alarm = try store.alarm(summary.id) else { throw StoreError.noSuchAlarm(self.alarm) }
     let status = try store.status(alarm)
-    var output = AlarmOutput(
+    let output = AlarmOutput(
       store: store, style: context.style,
       batteryWarnings: BatteryWarnings(context, store, alarm, status))
-    output.actions = ActionCheck(context, store)
-    output.actions?.warn(about: alarm)
-    output.scheduler = context.checkScheduler(of: store)
-    if common.json { return try Console.write(output.document(alarm, status)) }
+    let actions = ActionCheck(context, store)
+    actions?.warn(about: alarm)
+    let scheduler = context.checkScheduler(of: store)
+    if common.json {
+      return try Console.write(
+        output.document(alarm, status, actions: actions, scheduler: scheduler))
+    }
     Console.write(output.summary(AlarmSummary(alarm, status: status)))
     var rows = [
       ("identifier", alarm.id.text), ("schedule", output.times.schedule(alarm.schedule)),

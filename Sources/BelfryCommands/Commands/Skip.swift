@@ -3,6 +3,7 @@ import BelfryActions
 import BelfryCore
 import BelfryInput
 import BelfryStore
+import BelfryTerminal
 
 struct Skip: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -2,6 +2,7 @@ import ArgumentParser
 import BelfryCore
 import BelfryInput
 import BelfryStore
+import BelfryTerminal
 
 struct Snooze: ParsableCommand {
   static let configuration = CommandConfiguration(

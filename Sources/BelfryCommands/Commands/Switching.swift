@@ -3,6 +3,7 @@ import BelfryActions
 import BelfryCore
 import BelfryDocuments
 import BelfryStore
+import BelfryTerminal
 
 struct Enable: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -68,14 +69,14 @@ private struct Switching {
     var documents: [ActionDocument] = []
     let scheduler = isEnabling ? context.checkScheduler(of: store) : nil
     for change in changes.sorted(by: { $0.alarm.title < $1.alarm.title }) {
-      var output = AlarmOutput(
+      let output = AlarmOutput(
         store: store, style: context.style,
         batteryWarnings: BatteryWarnings(context, store, change.alarm, change.status))
-      output.scheduler = scheduler
       if json {
         documents.append(
           output.document(
-            change.alarm, change.status, event: Event(isEnabling ? .enabled : .disabled)))
+            change.alarm, change.status, event: Event(isEnabling ? .enabled : .disabled),
+            scheduler: scheduler))
       } else {
         describe(change, output)
         context.show(output.batteryWarnings[change.alarm.id], isStill: isStill)

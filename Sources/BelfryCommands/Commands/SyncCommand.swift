@@ -4,6 +4,7 @@ import BelfryDocuments
 import BelfryPartners
 import BelfryScheduler
 import BelfryStore
+import BelfryTerminal
 import Git
 
 struct SyncCommand: AsyncParsableCommand {

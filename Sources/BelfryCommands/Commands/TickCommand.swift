@@ -2,6 +2,7 @@ import ArgumentParser
 import BelfryCore
 import BelfryScheduler
 import BelfryStore
+import BelfryTerminal
 
 struct TickCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

@@ -3,6 +3,7 @@ import BelfryActions
 import BelfryCore
 import BelfryDocuments
 import BelfryStore
+import BelfryTerminal
 
 struct TierCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -3,6 +3,7 @@ import BelfryActions
 import BelfryCore
 import BelfryDocuments
 import BelfryStore
+import BelfryTerminal
 
 struct Undo: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BelfryCore
+import BelfryTerminal
 
 struct Unskip: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,6 +1,7 @@
 import BelfryActions
 import BelfryCore
 import BelfryStore
+import BelfryTerminal
 
 /// The errors of actions and selections as errors of a command, with times in the form of the terminal.
 struct ActionErrorText {

@@ -1,6 +1,7 @@
 import BelfryCore
 import BelfryScheduler
 import BelfryStore
+import BelfryTerminal
 import Files
 import Glibc
 

@@ -1,6 +1,7 @@
 import BelfryActions
 import BelfryCore
 import BelfryStore
+import BelfryTerminal
 
 /// The result of an answer as text.
 struct AnswerText {

@@ -2,6 +2,7 @@ import BelfryCore
 import BelfryDocuments
 import BelfryScheduler
 import BelfryStore
+import BelfryTerminal
 
 /// The battery as a page and as a document.
 struct BatteryText {

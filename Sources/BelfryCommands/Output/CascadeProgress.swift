@@ -1,6 +1,7 @@
 import BelfryCore
 import BelfryDocuments
 import BelfryStore
+import BelfryTerminal
 
 /// The progress of the cascade of an alarm that is ringing or snoozed.
 struct CascadeProgress {

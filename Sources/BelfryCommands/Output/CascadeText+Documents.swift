@@ -1,6 +1,7 @@
 import BelfryCore
 import BelfryDocuments
 import BelfryStore
+import BelfryTerminal
 
 extension CascadeText {
   /// The document of the cascade.

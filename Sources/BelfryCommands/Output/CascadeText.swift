@@ -1,5 +1,6 @@
 import BelfryCore
 import BelfryStore
+import BelfryTerminal
 
 /// The cascade of an alarm as text.
 struct CascadeText {

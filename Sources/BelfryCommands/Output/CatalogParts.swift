@@ -1,6 +1,7 @@
 import BelfryCore
 import BelfryScheduler
 import BelfryStore
+import BelfryTerminal
 
 /// Every part of the terminal output in every state, with sample alarms.
 struct CatalogParts {

@@ -1,4 +1,5 @@
 import BelfryDocuments
+import BelfryTerminal
 
 extension Console {
   /// Writes a document to standard output.

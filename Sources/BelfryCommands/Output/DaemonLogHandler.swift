@@ -1,3 +1,4 @@
+import BelfryTerminal
 import Logging
 
 /// A log handler that writes to standard error: `belfry: stopped.`, `belfry: warning: …`.

@@ -1,4 +1,5 @@
 import BelfryScheduler
+import BelfryTerminal
 import Glibc
 
 extension CommandDiagnostic {

@@ -1,5 +1,6 @@
 import BelfryCore
 import BelfryInput
+import BelfryTerminal
 
 /// The message for an input that is not understood.
 struct InputErrorText {

@@ -1,6 +1,7 @@
 import BelfryCore
 import BelfryScheduler
 import BelfryStore
+import BelfryTerminal
 
 /// The text of notifications, for hooks, terminals and the log.
 struct NotificationText {

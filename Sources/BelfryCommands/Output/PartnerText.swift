@@ -2,6 +2,7 @@ import BelfryCore
 import BelfryDocuments
 import BelfryPartners
 import BelfryStore
+import BelfryTerminal
 import Files
 import Git
 

@@ -1,4 +1,5 @@
 import BelfryCore
+import BelfryTerminal
 
 /// The error messages for answers that are not possible.
 struct RefusalText {

@@ -1,5 +1,6 @@
 import BelfryCore
 import BelfryScheduler
+import BelfryTerminal
 
 /// The settings as text.
 enum SettingsText {

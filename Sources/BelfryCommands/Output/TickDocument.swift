@@ -2,6 +2,7 @@ import BelfryCore
 import BelfryDocuments
 import BelfryScheduler
 import BelfryStore
+import BelfryTerminal
 
 /// The result of an evaluation: the document of `tick`.
 struct TickDocument: JSONDocument {

@@ -1,4 +1,5 @@
 import BelfryScheduler
+import BelfryTerminal
 
 /// The three pages that are shown before a user's first command.
 enum WelcomePages {

@@ -1,6 +1,7 @@
 import BelfryCore
 import BelfryScheduler
 import BelfryStore
+import BelfryTerminal
 
 /// The event loop of the clock that `ring --wait` shows while no alarm rings.
 struct BedsideClock {

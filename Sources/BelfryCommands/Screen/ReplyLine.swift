@@ -1,5 +1,6 @@
 import BelfryCore
 import BelfryPartners
+import BelfryTerminal
 
 /// The line of the firing screen on which the user types a reply to a partner.
 struct ReplyLine {

@@ -1,6 +1,7 @@
 import BelfryCore
 import BelfryScheduler
 import BelfryStore
+import BelfryTerminal
 
 /// The check of the alarms' actions on this device.
 struct ActionCheck: Sendable {

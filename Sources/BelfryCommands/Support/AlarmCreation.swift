@@ -2,6 +2,7 @@ import BelfryActions
 import BelfryCore
 import BelfryScheduler
 import BelfryStore
+import BelfryTerminal
 
 /// The creation of an alarm, and the report about it.
 struct AlarmCreation {
@@ -44,14 +45,17 @@ struct AlarmCreation {
 
   private func show(_ change: AlarmChange, _ store: Store, _ context: CommandContext) throws {
     let (alarm, status) = (change.alarm, change.status)
-    var output = AlarmOutput(
+    let output = AlarmOutput(
       store: store, style: context.style,
       batteryWarnings: BatteryWarnings(context, store, alarm, status))
-    output.actions = ActionCheck(context, store)
-    output.actions?.warn(about: alarm)
-    output.scheduler = context.checkScheduler(of: store)
+    let actions = ActionCheck(context, store)
+    actions?.warn(about: alarm)
+    let scheduler = context.checkScheduler(of: store)
     HolidayCheck(store).warn(about: alarm.schedule)
-    if json { return try Console.write(output.document(alarm, status)) }
+    if json {
+      return try Console.write(
+        output.document(alarm, status, actions: actions, scheduler: scheduler))
+    }
     let today = store.timeline(alarm).zone.civil(at: store.context.now).date
     let parts = [alarm.schedule.summary(today: today)] + extras(of: alarm, store)
     Console.line(

@@ -1,5 +1,6 @@
 import BelfryCore
 import BelfryInput
+import BelfryTerminal
 
 /// The form in which `add` asks for an alarm on a terminal.
 ///

@@ -4,6 +4,7 @@ import BelfryCore
 import BelfryDocuments
 import BelfryInput
 import BelfryStore
+import BelfryTerminal
 
 /// The options of all commands that respond to an occurrence.
 struct AnswerOptions: ParsableArguments {

@@ -1,4 +1,5 @@
 import BelfryScheduler
+import BelfryTerminal
 
 extension CommandContext {
   /// Makes `calls.json` private if other users can read it, and warns that they may have read the secret in it.

@@ -1,6 +1,7 @@
 import BelfryCore
 import BelfryScheduler
 import BelfryStore
+import BelfryTerminal
 import Glibc
 
 /// The part of `belfry doctor` that checks whether cascade steps would ring and calls can be placed.

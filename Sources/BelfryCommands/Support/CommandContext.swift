@@ -2,6 +2,7 @@ import BelfryActions
 import BelfryCore
 import BelfryScheduler
 import BelfryStore
+import BelfryTerminal
 import Files
 import Git
 import Glibc

@@ -1,6 +1,7 @@
 import BelfryCore
 import BelfryExchange
 import BelfryStore
+import BelfryTerminal
 import Files
 import Git
 import Glibc

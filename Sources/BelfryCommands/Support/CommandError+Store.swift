@@ -1,5 +1,6 @@
 import BelfryCore
 import BelfryStore
+import BelfryTerminal
 import Files
 import Git
 

@@ -1,4 +1,5 @@
 import BelfryScheduler
+import BelfryTerminal
 import Git
 
 /// A failure of a command: its kind, the message, the error that caused it, and hints on what to do next.

@@ -2,6 +2,7 @@ import BelfryCore
 import BelfryPartners
 import BelfryScheduler
 import BelfryStore
+import BelfryTerminal
 import Synchronization
 
 /// The warnings of a command, on standard error.

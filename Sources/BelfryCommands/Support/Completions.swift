@@ -4,6 +4,7 @@ import BelfryInput
 import BelfryPartners
 import BelfryScheduler
 import BelfryStore
+import BelfryTerminal
 import Files
 import Git
 import Glibc

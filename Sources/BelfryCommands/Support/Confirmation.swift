@@ -1,3 +1,5 @@
+import BelfryTerminal
+
 /// The confirmation of a change that takes something away: `--yes`, or the user's answer on a terminal.
 struct Confirmation {
   /// The value of `--yes`.

@@ -2,6 +2,7 @@ import ArgumentParser
 import BelfryCore
 import BelfryInput
 import BelfryScheduler
+import BelfryTerminal
 
 /// The delivery options of `add` and `edit`.
 struct DeliveryOptions: ParsableArguments {

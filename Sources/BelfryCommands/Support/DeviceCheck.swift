@@ -1,5 +1,6 @@
 import BelfryCore
 import BelfryStore
+import BelfryTerminal
 
 /// The part of `belfry doctor` that finds offline devices, and replaced ones that are back or not yet adopted.
 struct DeviceCheck {

@@ -1,5 +1,6 @@
 import BelfryCore
 import BelfryStore
+import BelfryTerminal
 
 /// A directory of the devices, by name and by identifier prefix.
 struct DeviceDirectory {

@@ -2,6 +2,7 @@ import BelfryActions
 import BelfryCore
 import BelfryScheduler
 import BelfryStore
+import BelfryTerminal
 
 /// The action that an alarm runs on the device that marks an occurrence as done.
 struct DoneAction {

@@ -2,6 +2,7 @@ import BelfryActions
 import BelfryCore
 import BelfryPartners
 import BelfryStore
+import BelfryTerminal
 
 /// The alarms that partners have set, and the decision about those of former partners.
 struct FormerPartnerAlarms {

@@ -1,4 +1,5 @@
 import BelfryStore
+import BelfryTerminal
 import Files
 import Git
 import Glibc

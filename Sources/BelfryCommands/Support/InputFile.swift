@@ -1,3 +1,4 @@
+import BelfryTerminal
 import Files
 import Glibc
 

@@ -1,6 +1,7 @@
 import BelfryCore
 import BelfryInput
 import BelfryStore
+import BelfryTerminal
 
 /// The parser of times, dates, lengths and schedules in the arguments of one command.
 ///

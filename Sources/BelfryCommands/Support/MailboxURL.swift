@@ -1,6 +1,7 @@
 import BelfryCore
 import BelfryPartners
 import BelfryStore
+import BelfryTerminal
 import Git
 import Glibc
 

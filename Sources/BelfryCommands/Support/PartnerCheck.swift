@@ -1,6 +1,7 @@
 import BelfryCore
 import BelfryPartners
 import BelfryStore
+import BelfryTerminal
 import Git
 
 /// The part of `belfry doctor` that checks the mailboxes, the expiry of the pairings, and refused messages.

@@ -2,6 +2,7 @@ import BelfryCore
 import BelfryPartners
 import BelfryScheduler
 import BelfryStore
+import BelfryTerminal
 
 /// Silent notifications of news from partners, for commands that run without a terminal.
 struct PartnerNotifications {

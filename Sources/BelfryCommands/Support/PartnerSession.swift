@@ -3,6 +3,7 @@ import BelfryDocuments
 import BelfryPartners
 import BelfryScheduler
 import BelfryStore
+import BelfryTerminal
 
 /// The store, the settings and the partners, as every partner command opens them.
 struct PartnerSession: Sendable {

@@ -2,6 +2,7 @@ import BelfryCore
 import BelfryDocuments
 import BelfryScheduler
 import BelfryStore
+import BelfryTerminal
 import Files
 
 /// The reasons why an occurrence rang, did not ring, or will not ring on this device.

@@ -2,6 +2,7 @@ import ArgumentParser
 import BelfryCore
 import BelfryInput
 import BelfryStore
+import BelfryTerminal
 
 /// The schedule options of `add` and `edit`.
 struct ScheduleOptions: ParsableArguments {

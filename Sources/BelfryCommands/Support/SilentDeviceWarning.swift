@@ -1,6 +1,7 @@
 import BelfryCore
 import BelfryScheduler
 import BelfryStore
+import BelfryTerminal
 
 /// The warning about an offline device that alarms name.
 struct SilentDeviceWarning {

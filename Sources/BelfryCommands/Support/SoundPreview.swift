@@ -1,4 +1,5 @@
 import BelfryScheduler
+import BelfryTerminal
 import Files
 import Glibc
 

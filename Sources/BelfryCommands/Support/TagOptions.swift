@@ -1,6 +1,7 @@
 import ArgumentParser
 import BelfryCore
 import BelfryStore
+import BelfryTerminal
 
 /// The option `--tag` of `add` and `edit`.
 struct TagOptions: ParsableArguments {

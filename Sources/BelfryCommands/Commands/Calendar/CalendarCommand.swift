@@ -1,6 +1,7 @@
 import ArgumentParser
 import BelfryCore
 import BelfryStore
+import BelfryTerminal
 
 struct CalendarCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

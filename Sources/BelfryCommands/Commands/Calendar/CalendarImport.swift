@@ -4,6 +4,7 @@ import BelfryDocuments
 import BelfryExchange
 import BelfryScheduler
 import BelfryStore
+import BelfryTerminal
 
 struct CalendarImport: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -2,6 +2,7 @@ import ArgumentParser
 import BelfryCore
 import BelfryDocuments
 import BelfryStore
+import BelfryTerminal
 import Files
 
 struct CascadeAdd: ParsableCommand {

@@ -3,6 +3,7 @@ import BelfryActions
 import BelfryCore
 import BelfryScheduler
 import BelfryStore
+import BelfryTerminal
 
 struct CascadeCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

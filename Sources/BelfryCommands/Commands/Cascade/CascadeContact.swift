@@ -2,6 +2,7 @@ import ArgumentParser
 import BelfryCore
 import BelfryScheduler
 import BelfryStore
+import BelfryTerminal
 
 /// Calls a phone number or messages a person, for the daemon. It runs until the person answers, or until the contact is
 /// no longer needed.

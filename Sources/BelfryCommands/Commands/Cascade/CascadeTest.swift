@@ -4,6 +4,7 @@ import BelfryCore
 import BelfryDocuments
 import BelfryInput
 import BelfryStore
+import BelfryTerminal
 
 struct CascadeTest: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,3 +1,4 @@
+import BelfryTerminal
 import Git
 
 extension MailboxURL {

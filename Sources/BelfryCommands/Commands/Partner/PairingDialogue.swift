@@ -1,5 +1,6 @@
 import BelfryCore
 import BelfryPartners
+import BelfryTerminal
 import Files
 
 /// The terminal dialogue while two devices pair: waiting for the other side, comparing codes, confirming.

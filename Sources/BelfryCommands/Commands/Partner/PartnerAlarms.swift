@@ -3,6 +3,7 @@ import BelfryCore
 import BelfryDocuments
 import BelfryPartners
 import BelfryStore
+import BelfryTerminal
 
 struct PartnerAlarms: ParsableCommand {
   static let configuration = CommandConfiguration(

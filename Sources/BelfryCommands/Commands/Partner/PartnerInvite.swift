@@ -4,6 +4,7 @@ import BelfryDocuments
 import BelfryPartners
 import BelfryScheduler
 import BelfryStore
+import BelfryTerminal
 import Files
 import Git
 import Glibc

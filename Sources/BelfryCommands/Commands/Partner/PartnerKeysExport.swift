@@ -1,5 +1,6 @@
 import ArgumentParser
 import BelfryPartners
+import BelfryTerminal
 import Glibc
 
 struct PartnerKeysExport: ParsableCommand {

@@ -3,6 +3,7 @@ import BelfryDocuments
 import BelfryPartners
 import BelfryScheduler
 import BelfryStore
+import BelfryTerminal
 
 struct PartnerKeysImport: ParsableCommand {
   static let configuration = CommandConfiguration(

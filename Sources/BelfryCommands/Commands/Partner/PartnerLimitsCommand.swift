@@ -3,6 +3,7 @@ import BelfryCore
 import BelfryInput
 import BelfryPartners
 import BelfryStore
+import BelfryTerminal
 
 struct PartnerLimitsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,6 +1,7 @@
 import ArgumentParser
 import BelfryPartners
 import BelfryStore
+import BelfryTerminal
 
 struct PartnerList: ParsableCommand {
   static let configuration = CommandConfiguration(

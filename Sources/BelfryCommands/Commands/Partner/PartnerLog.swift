@@ -2,6 +2,7 @@ import ArgumentParser
 import BelfryCore
 import BelfryPartners
 import BelfryStore
+import BelfryTerminal
 
 struct PartnerLog: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -2,6 +2,7 @@ import BelfryCore
 import BelfryDocuments
 import BelfryPartners
 import BelfryStore
+import BelfryTerminal
 
 /// A request in the log, sent or received.
 struct PartnerLogLine {

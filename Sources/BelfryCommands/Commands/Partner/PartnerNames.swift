@@ -1,5 +1,6 @@
 import BelfryCore
 import BelfryPartners
+import BelfryTerminal
 
 /// The rule that no two partners have the same name, or names that look the same.
 enum PartnerNames {

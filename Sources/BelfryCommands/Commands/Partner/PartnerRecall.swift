@@ -1,6 +1,7 @@
 import ArgumentParser
 import BelfryCore
 import BelfryPartners
+import BelfryTerminal
 
 struct PartnerRecall: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

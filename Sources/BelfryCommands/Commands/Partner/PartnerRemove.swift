@@ -3,6 +3,7 @@ import BelfryActions
 import BelfryDocuments
 import BelfryPartners
 import BelfryStore
+import BelfryTerminal
 
 struct PartnerRemove: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

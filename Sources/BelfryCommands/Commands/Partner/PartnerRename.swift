@@ -1,6 +1,7 @@
 import ArgumentParser
 import BelfryCore
 import BelfryPartners
+import BelfryTerminal
 
 struct PartnerRename: ParsableCommand {
   static let configuration = CommandConfiguration(

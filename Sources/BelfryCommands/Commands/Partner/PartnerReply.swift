@@ -2,6 +2,7 @@ import ArgumentParser
 import BelfryCore
 import BelfryPartners
 import BelfryStore
+import BelfryTerminal
 
 struct PartnerReply: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

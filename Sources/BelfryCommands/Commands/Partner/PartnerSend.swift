@@ -4,6 +4,7 @@ import BelfryInput
 import BelfryPartners
 import BelfryScheduler
 import BelfryStore
+import BelfryTerminal
 
 struct PartnerSend: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

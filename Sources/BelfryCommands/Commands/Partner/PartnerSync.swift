@@ -2,6 +2,7 @@ import ArgumentParser
 import BelfryDocuments
 import BelfryPartners
 import BelfryStore
+import BelfryTerminal
 
 struct PartnerSync: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,6 +1,7 @@
 import ArgumentParser
 import BelfryDocuments
 import BelfryScheduler
+import BelfryTerminal
 
 struct ServiceInstall: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

@@ -3,6 +3,7 @@ import BelfryCore
 import BelfryDocuments
 import BelfryScheduler
 import BelfryStore
+import BelfryTerminal
 
 struct ServiceStatus: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BelfryDocuments
+import BelfryTerminal
 
 struct ServiceUninstall: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,4 +1,5 @@
 import BelfryScheduler
+import BelfryTerminal
 import Subprocess
 
 /// The crontab of the user, with the line that runs a tick every minute.

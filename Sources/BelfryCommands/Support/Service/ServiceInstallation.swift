@@ -1,4 +1,5 @@
 import BelfryScheduler
+import BelfryTerminal
 
 /// The installation of the background service, with its report and the question about lingering.
 struct ServiceInstallation {

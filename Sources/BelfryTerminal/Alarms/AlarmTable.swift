@@ -1,0 +1,320 @@
+import BelfryCore
+import BelfryStore
+
+/// Alarms as a table with one line each, grouped by the day on which they ring next.
+///
+/// ```
+/// Now (1)
+///   ringing  Rent reminder  Mon, Fri 09:00    since 09:00     next Fri 09:00
+/// Tomorrow (1)
+///            Pills          daily 08:00       tomorrow 08:00  cascade
+/// ```
+package struct AlarmTable: Sendable {
+  /// A group of alarms under a heading. The raw value is its place.
+  package enum Group: Int, CaseIterable, Sendable {
+    /// An occurrence rings, is snoozed, was missed, or waits for confirmation.
+    case now
+    /// The next occurrence is on this day.
+    case today, tomorrow
+    /// The next occurrence is within seven days.
+    case week
+    /// The next occurrence is later.
+    case later
+    /// The alarm is disabled.
+    case disabled
+    /// The alarm has no further occurrence.
+    case finished
+
+    package var heading: String {
+      switch self {
+      case .now: "Now"
+      case .today: "Today"
+      case .tomorrow: "Tomorrow"
+      case .week: "This week"
+      case .later: "Later"
+      case .disabled: "Disabled"
+      case .finished: "Finished"
+      }
+    }
+  }
+
+  private let output: AlarmOutput
+  private var times: TimeText { output.times }
+  private var style: Style { output.style }
+  private let days: DayBounds
+
+  package init(_ output: AlarmOutput) {
+    self.output = output
+    days = DayBounds(output.times)
+  }
+
+  // MARK: Groups
+
+  /// Returns the group of an alarm.
+  package func group(_ status: AlarmStatus) -> Group { group(status.state, status.next) }
+
+  private func group(_ state: AlarmStatus.State, _ next: Timeline.Occurrence?) -> Group {
+    switch state {
+    case .ringing, .snoozed, .missed, .pending: .now
+    case .disabled: .disabled
+    case .finished: .finished
+    case .active, .paused: next.map { days.group(of: $0.at) } ?? .finished
+    }
+  }
+
+  // MARK: Text
+
+  /// Id, state, title, schedule, next, badges.
+  private static let columns = [
+    TextColumns.Column(limit: 8, isOptional: true), TextColumns.Column(limit: 8),
+    TextColumns.Column(limit: 40), TextColumns.Column(limit: 40), TextColumns.Column(limit: 24),
+    TextColumns.Column(limit: 40),
+  ]
+  private static let (title, schedule, badges) = (2, 3, 5)
+  private static let reductions = [
+    TextColumns.Reduction(title, to: 32), TextColumns.Reduction(schedule, to: 24),
+    TextColumns.Reduction(badges, to: 24), TextColumns.Reduction(title, to: 26),
+    TextColumns.Reduction(schedule, to: 18), TextColumns.Reduction(badges, to: 14),
+    TextColumns.Reduction(title, to: 20), TextColumns.Reduction(schedule, to: 14),
+    TextColumns.Reduction(badges, to: 7), TextColumns.Reduction(title, to: 14),
+    TextColumns.Reduction(schedule, to: 8), TextColumns.Reduction(badges, to: 0),
+    TextColumns.Reduction(schedule, to: 0),
+  ]
+
+  /// Returns the table.
+  ///
+  /// - Parameter alarms: the alarms in the order of `AlarmListing.sorted()`.
+  package func text(_ alarms: AlarmListing) -> String {
+    parts(alarms).map { String(decoding: $0, as: UTF8.self) }.joined()
+  }
+
+  /// Returns the parts of the table in UTF-8, to be written one after another.
+  ///
+  /// - Parameter alarms: the alarms in the order of `AlarmListing.sorted()`.
+  package func parts(_ alarms: AlarmListing) -> [[UInt8]] {
+    let parts = Chunks.map(alarms.count, parallelFrom: Chunks.lightWork) { range in
+      [part(alarms, range)]
+    }
+    func widest(_ widths: (TextRows) -> [Int]) -> [Int] {
+      AlarmTable.columns.indices.map { column in
+        parts.map { widths($0.rows)[column] }.max() ?? 0
+      }
+    }
+    var essential = widest(\.widths)
+    essential[AlarmTable.badges] = widest(\.essentialWidths)[AlarmTable.badges]
+    let columns = TextColumns(
+      AlarmTable.columns, natural: widest(\.widths), essential: essential, AlarmTable.reductions,
+      style)
+    var counts: [Group: Int] = [:]
+    for part in parts {
+      for (group, count) in part.counts { counts[group, default: 0] += count }
+    }
+    let headings = Dictionary(
+      uniqueKeysWithValues: counts.map { group, count in
+        (group, style.paint("\(group.heading) (\(count))", .bold) + "\n")
+      })
+    return Chunks.map(parts.count, parallelFrom: 2) { range in
+      range.map { index in
+        text(
+          parts[index], columns, headings, after: index == 0 ? nil : parts[index - 1].groups.last)
+      }
+    }
+  }
+
+  /// Some rows of the table.
+  private struct Part: Sendable {
+    var rows: TextRows
+    /// The group of each row.
+    var groups: [Group] = []
+    /// The number of rows of each group.
+    var counts: [Group: Int] = [:]
+  }
+
+  private func part(_ alarms: AlarmListing, _ range: Range<Int>) -> Part {
+    var part = Part(rows: TextRows(columns: AlarmTable.columns.count, expected: range.count))
+    part.groups.reserveCapacity(range.count)
+    for summary in alarms.summaries[range] {
+      part.groups.append(
+        appendPlain(summary, to: &part.rows) ?? append(summary, to: &part.rows))
+    }
+    var start = 0
+    while start < part.groups.count {
+      let group = part.groups[start]
+      let end = part.groups[start...].firstIndex { $0 != group } ?? part.groups.count
+      part.counts[group, default: 0] += end - start
+      start = end
+    }
+    return part
+  }
+
+  private func text(
+    _ part: Part, _ columns: TextColumns, _ headings: [Group: String], after last: Group?
+  ) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(part.groups.count * TextRows.typicalRow)
+    var last = last
+    for (index, group) in part.groups.enumerated() {
+      if group != last { bytes.append(headings[group] ?? "") }
+      last = group
+      columns.append(part.rows, index, to: &bytes)
+    }
+    return bytes
+  }
+
+  // MARK: Rows
+
+  /// Appends the row of a plain alarm in this device's time zone with a title in ASCII, as most are, and returns its
+  /// group. Returns nil and appends nothing for any other alarm.
+  private func appendPlain(_ summary: AlarmSummary, to rows: inout TextRows) -> Group? {
+    guard summary.isPlain, output.batteryWarnings[summary.id] == nil, times.isLocal(summary.zone),
+      summary.title.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F })
+    else { return nil }
+    let (state, next) = (summary.state, summary.next)
+    let group = group(state, next)
+    let muted: Style.Color? = group == .disabled || group == .finished ? .faint : nil
+    rows.bytes.append(contentsOf: summary.id.text.utf8.prefix(Identifier.shortLength))
+    rows.endCell(.faint)
+    if state == .active {
+      rows.endCell()
+    } else {
+      rows.append(self.state(AlarmStatus(state: state)))
+    }
+    rows.bytes.append(contentsOf: summary.title.utf8)
+    rows.endCell(muted)
+    times.append(summary.rule.recurrence, times: summary.rule.times, to: &rows.bytes)
+    rows.endCell(.faint)
+    if let next { times.appendRelative(next.civil, to: &rows.bytes) }
+    rows.endCell(muted)
+    rows.endCell()
+    return group
+  }
+
+  /// Appends the row of an alarm, and returns its group.
+  private func append(_ summary: AlarmSummary, to rows: inout TextRows) -> Group {
+    let status = summary.status
+    let group = group(status)
+    let muted: Style.Color? = group == .disabled || group == .finished ? .faint : nil
+    rows.append(TextColumns.Cell(summary.id.short, .faint))
+    rows.append(state(status))
+    rows.append(TextColumns.Cell(Printable.text(summary.shownTitle), group == .now ? .bold : muted))
+    rows.append(TextColumns.Cell(schedule(summary), .faint))
+    rows.append(TextColumns.Cell(when(summary, status), muted))
+    rows.append(badges(summary, status, group))
+    return group
+  }
+
+  private func state(_ status: AlarmStatus) -> TextColumns.Cell {
+    let state = status.state
+    return switch state {
+    case .ringing where status.isUndelivered: TextColumns.Cell("due", .red)
+    case .active: TextColumns.Cell()
+    case .ringing, .missed: TextColumns.Cell(state.rawValue, .red)
+    case .snoozed, .paused: TextColumns.Cell(state.rawValue, .yellow)
+    case .pending: TextColumns.Cell(state.rawValue, .brightMagenta)
+    case .disabled, .finished: TextColumns.Cell(state.rawValue, .faint)
+    }
+  }
+
+  /// Returns the schedule in a few words, with its zone if that is not this device's.
+  private func schedule(_ summary: AlarmSummary) -> String {
+    let rule = times.rule(summary.rule.recurrence, times: summary.rule.times)
+    return times.isLocal(summary.zone) ? rule : "\(rule) \(Printable.text(summary.zone))"
+  }
+
+  /// Returns the time of the current occurrence, or of the next one, on this device's wall clock.
+  private func when(_ summary: AlarmSummary, _ status: AlarmStatus) -> String {
+    switch status.state {
+    case .snoozed: return status.snooze.map { "until \(times.brief($0.until))" } ?? ""
+    case .ringing, .pending, .missed:
+      return status.current.map { "since \(times.brief(local($0, summary.zone)))" } ?? ""
+    case .active, .paused, .disabled, .finished:
+      return next(summary) ?? ""
+    }
+  }
+
+  private func next(_ summary: AlarmSummary) -> String? {
+    guard let next = summary.next else { return nil }
+    return times.isLocal(summary.zone) ? times.relative(next.civil) : times.relative(next.at)
+  }
+
+  /// Returns a civil time of a zone on this device's wall clock.
+  private func local(_ civil: CivilDateTime, _ zone: String) -> CivilDateTime {
+    guard !times.isLocal(zone), let rules = output.zones.zone(recorded: zone) else { return civil }
+    return output.zones.local.civil(at: rules.instant(of: civil))
+  }
+
+  /// Returns what else there is to know about an alarm, the most urgent first.
+  private func badges(
+    _ summary: AlarmSummary, _ status: AlarmStatus, _ group: Group
+  ) -> TextColumns.Cell {
+    if summary.isPlain, output.batteryWarnings[summary.id] == nil {
+      return TextColumns.Cell()
+    }
+    var badges: [String] = []
+    var color: Style.Color? = .faint
+    if status.state == .ringing, status.isUndelivered {
+      badges.append("not delivered")
+      color = .red
+    }
+    if let warning = output.batteryWarnings[summary.id] {
+      badges.append("battery \(warning.predicted)%")
+      color = warning.risk == .critical ? .red : .orange
+    }
+    if status.state == .snoozed, status.snooze?.count == 0 { badges.append("quiet hours") }
+    let isPending = status.state == .pending
+    if status.pending.count > (isPending ? 1 : 0) {
+      badges.append("\(status.pending.count) pending")
+    }
+    if status.missed.count > (status.state == .missed ? 1 : 0) {
+      badges.append("\(status.missed.count) missed")
+    }
+    if let until = status.pausedUntil {
+      let prefix = status.state == .paused ? "until" : "paused until"
+      let end = local(until, summary.zone)
+      badges.append(
+        "\(prefix) \(end.time == .midnight ? times.relative(end.date) : times.brief(end))")
+    }
+    if let skipped = status.skipped.first {
+      let more = status.skipped.count > 1 ? " +\(status.skipped.count - 1)" : ""
+      badges.append("skips \(times.relative(local(skipped, summary.zone)))\(more)")
+    }
+    if !summary.tags.isEmpty {
+      badges.append(summary.tags.sorted().map { "+\($0.text)" }.joined(separator: " "))
+    }
+    if summary.hasCascade { badges.append("cascade") }
+    if let partner = summary.partner { badges.append("partner \(Printable.text(partner))") }
+    let essential = badges.joined(separator: ", ")
+    let nextBadge = group == .now ? next(summary).map { "next \($0)" } : nil
+    if let nextBadge { badges.append(nextBadge) }
+    var shorter = (1..<max(1, badges.count)).reversed().map {
+      badges.prefix($0).joined(separator: ", ") + " …"
+    }
+    // The next occurrence follows from the schedule.
+    if badges.first == nextBadge { shorter.append("") }
+    return TextColumns.Cell(
+      badges.joined(separator: ", "), color, shorter: shorter, essential: essential)
+  }
+}
+
+/// The instants at which the days around now begin on this device's wall clock.
+package struct DayBounds: Sendable {
+  private let tomorrow: Instant
+  private let dayAfter: Instant
+  private let nextWeek: Instant
+
+  package init(_ times: TimeText) {
+    func start(_ days: Int) -> Instant {
+      times.zones.local.instant(of: CivilDateTime(times.today.adding(days: days), .midnight))
+    }
+    (tomorrow, dayAfter, nextWeek) = (
+      start(1), start(2), start(TimeText.weekdayRange.upperBound + 1)
+    )
+  }
+
+  /// Returns the group of an occurrence.
+  package func group(of moment: Instant) -> AlarmTable.Group {
+    if moment < tomorrow { return .today }
+    if moment < dayAfter { return .tomorrow }
+    return moment < nextWeek ? .week : .later
+  }
+}

@@ -1,0 +1,107 @@
+import BelfryCore
+import Git
+import Glibc
+
+/// Standard output and standard error.
+package enum Console {
+  /// Writes text to standard output as it is.
+  package static func write(_ text: String) {
+    var text = text
+    text.withUTF8 { write(UnsafeRawBufferPointer($0)) }
+  }
+
+  /// Writes a line to standard output, wrapped to the width of the terminal.
+  package static func line(_ text: String) { write(wrapped(text, for: STDOUT_FILENO) + "\n") }
+
+  /// Returns a line wrapped to the width of the terminal on standard output.
+  package static func fitted(_ line: String) -> String { wrapped(line, for: STDOUT_FILENO) }
+
+  private static func wrapped(_ text: String, for descriptor: Int32) -> String {
+    guard let columns = Style.width(descriptor), !text.contains("\u{1B}") else { return text }
+    return text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+      guard TextWidth.of(String(line)) > columns else { return String(line) }
+      let indent = String(line.prefix { $0 == " " })
+      return TextWidth.wrapped(String(line), to: max(8, columns - indent.count))
+        .map { indent + $0 }.joined(separator: "\n")
+    }.joined(separator: "\n")
+  }
+
+  package static func write(_ bytes: [UInt8]) { bytes.withUnsafeBytes { write($0) } }
+
+  private static func write(_ bytes: UnsafeRawBufferPointer) {
+    if send(bytes, to: STDOUT_FILENO) { return }
+    // The reader has closed the pipe, as `| head` does. That is no error.
+    if errno == EPIPE { _exit(0) }
+    error("error: could not write the output: \(String(cString: strerror(errno))).")
+    _exit(1)
+  }
+
+  /// Writes a line to standard output, and goes on if nobody reads it.
+  package static func report(_ line: String) {
+    _ = Array("\(line)\n".utf8).withUnsafeBytes { send($0, to: STDOUT_FILENO) }
+  }
+
+  /// Writes a message to standard error, with the credentials of URLs masked.
+  package static func error(_ line: String) {
+    let bytes = Array((wrapped(URLMask.masked(line), for: STDERR_FILENO) + "\n").utf8)
+    // A failure cannot be reported, as this is standard error.
+    _ = bytes.withUnsafeBytes { send($0, to: STDERR_FILENO) }
+  }
+
+  /// Replaces the current line of the terminal on standard error.
+  package static func overwrite(_ text: String) {
+    _ = Array("\r\u{1B}[K\(text)".utf8).withUnsafeBytes { send($0, to: STDERR_FILENO) }
+  }
+
+  /// Writes a yes-no question to standard error. The cursor stays behind it.
+  package static func prompt(_ question: String) {
+    let text = wrapped("\(question) [y/N]", for: STDERR_FILENO)
+    _ = Array("\(text) ".utf8).withUnsafeBytes { send($0, to: STDERR_FILENO) }
+  }
+
+  /// Writes a question to standard error, and returns the next line of standard input; nil if there is none.
+  package static func answer(to question: String) -> String? {
+    _ = Array("\(wrapped(question, for: STDERR_FILENO)) ".utf8).withUnsafeBytes {
+      send($0, to: STDERR_FILENO)
+    }
+    return readLine()
+  }
+
+  /// Returns true if the next line of standard input is `y` or `yes`.
+  package static func confirmed() -> Bool {
+    readLine().map { ["y", "yes"].contains($0.lowercased()) } ?? false
+  }
+
+  private static func send(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
+    var sent = 0
+    while sent < bytes.count {
+      let count = Glibc.write(descriptor, bytes.baseAddress! + sent, bytes.count - sent)
+      if count < 0, errno == EINTR { continue }
+      if count < 0 { return false }
+      sent += count
+    }
+    return true
+  }
+}
+
+/// Untrusted text, made safe for a terminal.
+package enum Printable {
+  /// Returns a text in which control characters, bidirectional controls and invisible characters are replaced by their
+  /// code points, such as `\u{ad}`.
+  package static func text(_ text: String) -> String {
+    // A fast path, as most text is plain ASCII.
+    if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return text }
+    let scalars = Array(text.unicodeScalars)
+    let invisible = Set(AlarmText.invisible(in: scalars))
+    guard !invisible.isEmpty || scalars.contains(where: \.isHidden) else { return text }
+    var result = ""
+    for (index, scalar) in scalars.enumerated() {
+      if scalar.isHidden || invisible.contains(index) {
+        result += "\\u{\(String(scalar.value, radix: 16))}"
+      } else {
+        result.unicodeScalars.append(scalar)
+      }
+    }
+    return result
+  }
+}

@@ -1,0 +1,83 @@
+import BelfryCore
+import Glibc
+
+/// The form of text for people: colors, the width of the terminal, and the form of times.
+package struct Style: Sendable {
+  package let isColored: Bool
+  /// The width in columns; nil if standard output is not a terminal.
+  package let width: Int?
+  /// The form of times and dates.
+  package let timeFormat: TimeFormat
+
+  /// Detects the capabilities of the terminal on standard output. `NO_COLOR` and `TERM=dumb` disable colors.
+  ///
+  /// - Parameter clock: the setting of the clock.
+  package init(_ environment: [String: String], clock: Settings.Clock = .auto) {
+    timeFormat = TimeFormat(environment: environment, clock: clock)
+    let isTerminal = isatty(STDOUT_FILENO) == 1
+    let isPlain =
+      !(environment["NO_COLOR"] ?? "").isEmpty || ["", "dumb"].contains(environment["TERM"] ?? "")
+    isColored = isTerminal && !isPlain
+    width = Style.width(STDOUT_FILENO)
+  }
+
+  /// Returns the width of a terminal in columns, or nil if the descriptor is not a terminal.
+  package static func width(_ descriptor: Int32) -> Int? { size(descriptor)?.columns }
+
+  /// Returns the size of a terminal, or nil if the descriptor is not a terminal.
+  package static func size(_ descriptor: Int32) -> (columns: Int, rows: Int)? {
+    guard isatty(descriptor) == 1 else { return nil }
+    var size = winsize()
+    guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 else { return (80, 24) }
+    return (size.ws_col > 0 ? Int(size.ws_col) : 80, size.ws_row > 0 ? Int(size.ws_row) : 24)
+  }
+
+  package init(isColored: Bool, width: Int?, timeFormat: TimeFormat = TimeFormat()) {
+    self.timeFormat = timeFormat
+    self.isColored = isColored
+    self.width = width
+  }
+
+  package enum Color: String {
+    case plain = "0"
+    case bold = "1"
+    case faint = "2"
+    case red = "1;31"
+    case plainRed = "31"
+    case orange = "38;5;208"
+    case green = "32"
+    case yellow = "33"
+    case blue = "34"
+    case magenta = "35"
+    case brightMagenta = "1;95"
+    case cyan = "36"
+  }
+
+  /// Returns text in a color, if the terminal has colors.
+  package func paint(_ text: String, _ color: Color) -> String {
+    isColored ? "\(start(color))\(text)\(reset)" : text
+  }
+
+  /// Returns the sequence that starts a color, which `reset` ends; an empty text if the terminal has no colors.
+  package func start(_ color: Color) -> String { isColored ? "\u{1B}[\(color.rawValue)m" : "" }
+
+  /// The sequence that sets a black background and a white foreground.
+  package static let black = "\u{1B}[0m\u{1B}[40m\u{1B}[48;2;0;0;0m\u{1B}[97m"
+
+  /// The sequence that restores the terminal's default colors.
+  package var reset: String { isColored ? "\u{1B}[0m" : "" }
+
+  /// Returns text in a color, followed by the sequence that restores the black screen.
+  package func paintOnBlack(_ text: String, _ color: Color) -> String {
+    isColored ? "\u{1B}[\(color.rawValue)m\(text)\(Style.black)" : text
+  }
+
+  /// Returns a line cut to the width of the terminal. Returns it unchanged if there is no terminal.
+  package func fit(_ text: String, indent: Int = 0) -> String {
+    guard let width else { return text }
+    return TextWidth.cut(text, to: max(8, width - indent))
+  }
+
+  /// True if standard input and standard error are terminals, so that the user can be asked.
+  package static var canAsk: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 }
+}

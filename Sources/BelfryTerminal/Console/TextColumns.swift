@@ -1,0 +1,138 @@
+/// The columns of a table, fitted to the width of a terminal.
+package struct TextColumns: Sendable {
+  /// The limits of a column.
+  package struct Column: Sendable {
+    /// The width up to which the column grows with its cells. A longer cell is cut on a terminal.
+    package let limit: Int
+    /// True if the column is left out of a narrow table before any column is reduced.
+    package let isOptional: Bool
+
+    package init(limit: Int, isOptional: Bool = false) {
+      self.limit = limit
+      self.isOptional = isOptional
+    }
+  }
+
+  /// A reduction of a column to a width, if the table is too wide.
+  package struct Reduction: Sendable {
+    /// The index of the column.
+    package let column: Int
+    /// The width below which this step does not reduce the column.
+    package let minimum: Int
+
+    package init(_ column: Int, to minimum: Int) {
+      self.column = column
+      self.minimum = minimum
+    }
+  }
+
+  /// A cell with its color.
+  package struct Cell: Sendable {
+    package let text: String
+    /// The width of the text.
+    package let width: Int
+    package let color: Style.Color?
+    /// Shorter texts for a narrow column, the longest first.
+    package let shorter: [String]
+    /// The width of the text for which a table leaves room before it reduces other columns.
+    package let essential: Int
+
+    package init(
+      _ text: String = "", _ color: Style.Color? = nil, shorter: [String] = [],
+      essential: String? = nil
+    ) {
+      self.text = text
+      self.color = color
+      self.shorter = shorter
+      width = TextWidth.of(text)
+      self.essential = essential.map { TextWidth.of($0) } ?? width
+    }
+
+    /// Returns the longest text that fits into a number of columns, or a part of the shortest one.
+    package func text(in columns: Int) -> String {
+      if width <= columns { return text }
+      let fitting = shorter.first { TextWidth.of($0) <= columns }
+      return fitting ?? TextWidth.cut(shorter.last ?? text, to: columns)
+    }
+  }
+
+  /// The space between two columns.
+  private static let gap = 2
+  /// The indentation of a row.
+  private static let indent = 2
+
+  /// The widths of the columns; 0 for a column that is left out.
+  private let widths: [Int]
+  /// The last column that is not left out.
+  private let last: Int?
+  private let style: Style
+
+  /// Fits columns to the terminal: leaves out optional columns, then reduces all to their essential cells, then takes the
+  /// reductions in their order.
+  ///
+  /// - Parameters:
+  ///   - natural: The width of the widest cell of each column.
+  ///   - essential: The width of the widest essential text of each column; nil if all texts are essential.
+  package init(
+    _ columns: [Column], natural: [Int], essential: [Int]? = nil, _ reductions: [Reduction],
+    _ style: Style
+  ) {
+    self.style = style
+    var widths = zip(columns, natural).map { min($0.limit, $1) }
+    if let room = style.width {
+      func excess() -> Int {
+        let shown = widths.filter { $0 > 0 }
+        return TextColumns.indent + shown.reduce(0, +)
+          + TextColumns.gap * max(0, shown.count - 1) - room
+      }
+      for index in columns.indices where columns[index].isOptional && excess() > 0 {
+        widths[index] = 0
+      }
+      if excess() > 0, let essential { widths = zip(widths, essential).map(min) }
+      for step in reductions {
+        let width = widths[step.column]
+        if width > step.minimum {
+          widths[step.column] = max(step.minimum, width - max(0, excess()))
+        }
+      }
+    }
+    self.widths = widths
+    last = widths.lastIndex { $0 > 0 }
+  }
+
+  /// Appends a row. Without a terminal no cell is cut.
+  package func append(_ cells: [Cell], to text: inout String) {
+    var rows = TextRows(columns: cells.count)
+    for cell in cells { rows.append(cell) }
+    var bytes: [UInt8] = []
+    append(rows, 0, to: &bytes)
+    text += String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// Appends a row in UTF-8, which is faster than appending to a string if there are thousands of rows.
+  ///
+  /// - Parameter row: The number of the row.
+  package func append(_ rows: TextRows, _ row: Int, to bytes: inout [UInt8]) {
+    var column = TextColumns.indent
+    var used = 0
+    for (index, limit) in widths.enumerated() where limit > 0 {
+      let cell = rows.cell(row, index)
+      let room = style.width.map { $0 - column } ?? .max
+      // The last column may use the rest of the line.
+      let allowed = style.width == nil || index == last ? room : min(limit, room)
+      let isCut = cell.width > allowed || room <= 1
+      let cut = isCut ? (room > 1 ? rows.text(row, index, in: allowed) : "") : ""
+      if isCut ? !cut.isEmpty : !cell.text.isEmpty {
+        for _ in used..<column { bytes.append(UInt8(ascii: " ")) }
+        let color = style.isColored ? cell.color : nil
+        if let color { bytes.append(contentsOf: style.start(color).utf8) }
+        if isCut { bytes.append(contentsOf: cut.utf8) } else { bytes.append(contentsOf: cell.text) }
+        if color != nil { bytes.append(contentsOf: style.reset.utf8) }
+        used = column + (isCut ? TextWidth.of(cut) : cell.width)
+      }
+      // A cell beyond the limit of its column moves the rest of the row.
+      column = max(column + limit, used) + TextColumns.gap
+    }
+    bytes.append(UInt8(ascii: "\n"))
+  }
+}

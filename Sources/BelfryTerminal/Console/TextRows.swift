@@ -1,0 +1,84 @@
+/// Rows of cells, with their texts in UTF-8 one after another, so that a table of thousands of rows is made without
+/// thousands of strings.
+///
+/// A row is appended cell by cell. The text of a cell is what was appended to `bytes` since the end of the cell before.
+package struct TextRows: Sendable {
+  /// The texts of all cells.
+  package var bytes: [UInt8] = []
+  /// The width of the widest cell of each column.
+  package private(set) var widths: [Int]
+  /// The width of the widest essential text of each column, see `TextColumns.Cell.essential`.
+  package private(set) var essentialWidths: [Int]
+  private var marks: [Mark] = []
+  /// The cells with shorter texts for narrow columns, by the number of the cell.
+  private var alternatives: [Int: TextColumns.Cell] = [:]
+
+  private struct Mark {
+    /// The end of the text in `bytes`.
+    let end: Int
+    let width: Int
+    let color: Style.Color?
+  }
+
+  /// Creates no rows of a number of columns.
+  ///
+  /// - Parameter expected: The number of rows for which memory is reserved.
+  package init(columns: Int, expected: Int = 0) {
+    widths = [Int](repeating: 0, count: columns)
+    essentialWidths = widths
+    bytes.reserveCapacity(expected * TextRows.typicalRow)
+    marks.reserveCapacity(expected * columns)
+  }
+
+  /// The length of a row for which memory is reserved, in bytes.
+  package static let typicalRow = 96
+
+  /// The number of complete rows.
+  package var count: Int { marks.count / widths.count }
+
+  /// Ends a cell whose text was appended to `bytes`.
+  package mutating func endCell(_ color: Style.Color? = nil) {
+    let text = bytes[(marks.last?.end ?? 0)...]
+    endCell(width: TextWidth.of(utf8: text), color)
+  }
+
+  private mutating func endCell(width: Int, essential: Int? = nil, _ color: Style.Color?) {
+    let column = marks.count % widths.count
+    marks.append(Mark(end: bytes.count, width: width, color: color))
+    widths[column] = max(widths[column], width)
+    essentialWidths[column] = max(essentialWidths[column], essential ?? width)
+  }
+
+  /// Appends a cell.
+  package mutating func append(_ cell: TextColumns.Cell) {
+    if !cell.shorter.isEmpty { alternatives[marks.count] = cell }
+    bytes.append(contentsOf: cell.text.utf8)
+    endCell(width: cell.width, essential: cell.essential, cell.color)
+  }
+
+  /// A cell of a row.
+  package struct Cell {
+    /// The text in UTF-8.
+    package let text: ArraySlice<UInt8>
+    /// The width of the text.
+    package let width: Int
+    /// The color; nil for the terminal's default.
+    package let color: Style.Color?
+  }
+
+  /// Returns a cell of a row.
+  package func cell(_ row: Int, _ column: Int) -> Cell {
+    let number = row * widths.count + column
+    let mark = marks[number]
+    let start = number == 0 ? 0 : marks[number - 1].end
+    return Cell(text: bytes[start..<mark.end], width: mark.width, color: mark.color)
+  }
+
+  /// Returns the longest text of a cell that fits into a number of columns, or a part of the shortest one.
+  package func text(_ row: Int, _ column: Int, in columns: Int) -> String {
+    let cell = cell(row, column)
+    return
+      (alternatives[row * widths.count + column]
+      ?? TextColumns.Cell(String(decoding: cell.text, as: UTF8.self))).text(in: columns)
+  }
+}
