@@ -94,14 +94,15 @@ let package = Package(
     .target(
       name: "BelfryScheduler",
       dependencies: [
-        "BelfryActions", "BelfryStore", "BelfryPartners", "Files", "Git", "CLinux", subprocess,
-        system,
+        "BelfryActions", "BelfryStore", "BelfryPartners", "BelfryTerminal", "Files", "Git",
+        "CLinux", subprocess, system,
       ],
       swiftSettings: testable),
     .target(
       name: "BelfryDocuments",
       dependencies: [
-        "BelfryCore", "BelfryStore", "BelfryExchange", "BelfryPartners", "BelfryScheduler", "Git",
+        "BelfryCore", "BelfryStore", "BelfryExchange", "BelfryPartners", "BelfryTerminal",
+        "BelfryScheduler", "Git",
       ],
       swiftSettings: testable),
     .target(
@@ -152,8 +153,7 @@ let package = Package(
     .testTarget(
       name: "BelfrySchedulerTests",
       dependencies: [
-        // The daemon of the tests sends the texts that the commands make.
-        "BelfryCommands", "BelfryScheduler", "BelfryStore", "BelfryCore", "Files", "Git",
+        "BelfryTerminal", "BelfryScheduler", "BelfryStore", "BelfryCore", "Files", "Git",
         "TestSupport",
       ],
       swiftSettings: unoptimized),

@@ -112,13 +112,13 @@ extension AlarmDocument {
     /// The id of the device, or of the person's device.
     let device: String?
     /// The name of the person.
-    package let person: String?
+    let person: String?
     /// The address that messages to the person are sent to.
     let address: String?
     /// The display name of the person's device.
     let gadget: String?
     /// The phone number in E.164 format: `+15551234567`.
-    package let phone: String?
+    let phone: String?
     /// The text that a call adds.
     let message: String?
   }

@@ -36,7 +36,7 @@ import Testing
     let delivery = HookDelivery(
       own: sandbox.root + "/own", shipped: [sandbox.root + "/shipped"], timeout: 600,
       activeDeliveries: activeDeliveries,
-      render: NotificationText(.utc).render)
+      times: { .utc })
     async let outcome = delivery.deliver(notification, snooze: 600)
     #expect(try await sandbox.waitForFile(sandbox.root + "/notify"))
     #expect(try await sandbox.waitForFile(sandbox.root + "/ring"))
@@ -60,7 +60,7 @@ import Testing
     let delivery = HookDelivery(
       own: sandbox.root + "/own", shipped: [], timeout: 600, activeDeliveries: activeDeliveries,
       soundWait: .seconds(3600),
-      render: NotificationText(.utc).render)
+      times: { .utc })
     // The first sound gives no output, so the second one stays queued.
     let second = HookDeliveryTests.firing("ebbjx53dsdxuce4rkkujxmt7fb", "Tea")
     #expect(
@@ -98,7 +98,7 @@ import Testing
     }
     let delivery = HookDelivery(
       own: sandbox.root + "/own", shipped: [], timeout: 600, activeDeliveries: activeDeliveries,
-      render: NotificationText(.utc).render)
+      times: { .utc })
     let all = Array("abcdefghijkl").map {
       HookDeliveryTests.firing("dbbjx53dsdxuce4rkkujxmt7\($0)b", "Alarm \($0)")
     }

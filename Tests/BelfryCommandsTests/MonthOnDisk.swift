@@ -52,7 +52,7 @@ import Testing
     try sandbox.write("#!/bin/sh\n", to: sandbox.hooks + "/follow-up", mode: 0o755)
     let delivery = HookDelivery(
       own: sandbox.hooks, shipped: [],
-      render: NotificationText(.utc).render)
+      times: { .utc })
     while now < start.adding(seconds: 30 * 86_400) {
       let report = try await Tick(
         open(), delivery: delivery, ledgerWriter: LedgerWriter(timeout: .seconds(120))

@@ -7,6 +7,7 @@ import Testing
 
 @testable import BelfryCommands
 @testable import BelfryScheduler
+@testable import BelfryTerminal
 
 /// One evaluation of a store, with a delivery that records its notifications.
 @Suite struct TickTests {

@@ -5,8 +5,8 @@ import Glibc
 import Synchronization
 import TestSupport
 
-@testable import BelfryCommands
 @testable import BelfryScheduler
+@testable import BelfryTerminal
 
 /// A daemon with a manual clock. Its hooks record their notifications, and its commands are real and use the same
 /// clock.
@@ -109,7 +109,7 @@ final class DaemonBench: @unchecked Sendable {
     HookDelivery(
       own: sandbox.hooks, shipped: [], timeout: hookTimeout, activeDeliveries: active,
       leaseOwner: leaseOwner, pauseUnit: pauseUnit,
-      render: NotificationText(TimeText(now: context().now, zones: context().zones)).render)
+      times: { [times = TimeText(now: context().now, zones: context().zones)] in times })
   }
 
   func writeClock() throws {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BelfryCore
+import BelfryDocuments
 import BelfryScheduler
 import BelfryStore
 import BelfryTerminal

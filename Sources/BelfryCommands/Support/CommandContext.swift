@@ -264,7 +264,7 @@ struct CommandContext {
         store: storePath),
       activeDeliveries: activeDeliveries, registryFolder: registry, actions: actions,
       opensScreen: { ownSettings.openScreen },
-      render: { NotificationText(current().times).render($0) })
+      times: { current().times })
   }
 
   /// The environment variables of all hooks and actions. The settings are read each time.

@@ -1,4 +1,5 @@
 import BelfryCore
+import BelfryTerminal
 import Synchronization
 
 /// The deliveries in progress in this process: running channels, visible notifications, playing sounds; and the running

@@ -1,4 +1,5 @@
 import BelfryCore
+import BelfryTerminal
 
 /// The terminals as the last channel.
 extension HookDelivery {

@@ -1,4 +1,5 @@
 import BelfryCore
+import BelfryTerminal
 
 /// Delivers notifications through the hooks of all channels.
 ///
@@ -38,7 +39,7 @@ public struct HookDelivery: NotificationDelivery {
   private let actions: ActionFolder?
   private let opensScreen: @Sendable () -> Bool
   private let currentVariables: @Sendable () -> [String: String]
-  let render: @Sendable (DeliveryGroup) -> RenderedNotification
+  private let times: @Sendable () -> TimeText
   /// Sounds start one after the other. Visible notifications do not wait for them.
   let soundLimiter: RateLimiter
 
@@ -51,15 +52,15 @@ public struct HookDelivery: NotificationDelivery {
   ///   - pauseUnit: the unit of the pauses between two attempts of a channel.
   ///   - actions: the user's actions; nil to run none.
   ///   - opensScreen: returns true if the firing screen opens by itself.
-  ///   - render: makes the text of the notification of a group.
-  public init(
+  ///   - times: returns the formatter of times and dates of the moment.
+  package init(
     own: String?, shipped: [String],
     variables: @escaping @Sendable () -> [String: String] = { [:] }, timeout: Int = 30,
     terminals: Terminals? = nil, activeDeliveries: ActiveDeliveries = ActiveDeliveries { _ in },
     leaseOwner: LeaseOwner = .thisProcess, registryFolder: String? = nil,
     soundWait: Duration = .seconds(5), pauseUnit: Duration = .seconds(1),
     actions: ActionFolder? = nil, opensScreen: @escaping @Sendable () -> Bool = { false },
-    render: @escaping @Sendable (DeliveryGroup) -> RenderedNotification
+    times: @escaping @Sendable () -> TimeText
   ) {
     soundLimiter = RateLimiter(timeout: soundWait, spacing: .milliseconds(300))
     registry = registryFolder.map { HookRegistry(folder: $0, leaseOwner: leaseOwner) }
@@ -73,7 +74,12 @@ public struct HookDelivery: NotificationDelivery {
     self.terminals = terminals
     self.activeDeliveries = activeDeliveries
     self.leaseOwner = leaseOwner
-    self.render = render
+    self.times = times
+  }
+
+  /// Returns the notification of a group as hooks and terminals get it.
+  func render(_ group: DeliveryGroup) -> RenderedNotification {
+    NotificationText(times()).render(group)
   }
 
   /// The names of all hooks, including those that place calls and send messages.

@@ -16,26 +16,6 @@ extension NotificationDelivery {
   }
 }
 
-/// A notification as channels get it. The command line makes the text.
-public struct RenderedNotification: Sendable {
-  /// The JSON document on a hook's standard input.
-  public var document: [UInt8]
-  /// The environment variables of a hook.
-  public var variables: [String: String]
-  /// The lines for a terminal, without control characters.
-  public var lines: [String]
-  /// True if a terminal sounds its bell.
-  public var soundsBell: Bool
-
-  /// Creates a rendered notification.
-  public init(document: [UInt8], variables: [String: String], lines: [String], soundsBell: Bool) {
-    self.document = document
-    self.variables = variables
-    self.lines = lines
-    self.soundsBell = soundsBell
-  }
-}
-
 extension DeliveredAnswer {
   /// Parses a line that a hook prints: `done`, `stop`, `skip`, `snooze 10m`, `remind`. Nil for any other line.
   ///

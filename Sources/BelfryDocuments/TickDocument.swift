@@ -1,11 +1,10 @@
 import BelfryCore
-import BelfryDocuments
 import BelfryScheduler
 import BelfryStore
 import BelfryTerminal
 
 /// The result of an evaluation: the document of `tick`.
-struct TickDocument: JSONDocument {
+package struct TickDocument: JSONDocument {
   /// The delivered firings.
   let fired: [Delivery]
   /// The delivered follow-ups.
@@ -28,7 +27,7 @@ struct TickDocument: JSONDocument {
 
 extension TickDocument {
   /// A delivered notification.
-  struct Delivery: Encodable {
+  package struct Delivery: Encodable {
     /// The id of the alarm.
     let alarm: String
     /// The title of the alarm.
@@ -60,7 +59,7 @@ extension TickDocument {
   }
 
   /// A cascade step that rings on this device.
-  struct CascadeStep: Encodable {
+  package struct CascadeStep: Encodable {
     /// The number of the step; the first is 1.
     let step: Int
     /// The name of the device that rang first.
@@ -70,7 +69,7 @@ extension TickDocument {
   }
 
   /// A call or message of a cascade.
-  struct Call: Encodable {
+  package struct Call: Encodable {
     /// The id of the alarm.
     let alarm: String
     /// The occurrence; absent for a test of the cascade.
@@ -82,7 +81,7 @@ extension TickDocument {
   }
 
   /// A response to a notification.
-  struct Response: Encodable {
+  package struct Response: Encodable {
     /// The id of the alarm.
     let alarm: String
     /// The title of the alarm.
@@ -94,7 +93,7 @@ extension TickDocument {
   }
 
   /// An occurrence that has ended.
-  struct Occurrence: Encodable {
+  package struct Occurrence: Encodable {
     /// The id of the alarm.
     let alarm: String
     /// The title of the alarm.
@@ -106,7 +105,7 @@ extension TickDocument {
   }
 
   /// A delivered battery warning.
-  struct Battery: Encodable {
+  package struct Battery: Encodable {
     /// The id of the first alarm at risk.
     let alarm: String
     /// The title of that alarm.
@@ -128,7 +127,7 @@ extension TickDocument {
 
 extension TickDocument {
   /// - Parameter callouts: the calls and messages that were started.
-  init(
+  package init(
     _ report: TickReport, callouts: [Callout] = [], batteryWarning: Notification?,
     zones: ZoneLibrary
   ) {

@@ -1,14 +1,12 @@
 import BelfryCore
-import BelfryScheduler
 import BelfryStore
-import BelfryTerminal
 
 /// The text of one notification that stands for several alarms.
-struct GroupText {
+package struct GroupText {
   private let group: DeliveryGroup
   private let times: TimeText
 
-  init(_ group: DeliveryGroup, _ times: TimeText) {
+  package init(_ group: DeliveryGroup, _ times: TimeText) {
     self.group = group
     self.times = times
   }
@@ -17,7 +15,7 @@ struct GroupText {
   private static let maxLines = 8
 
   /// The first line.
-  var headline: String {
+  package var headline: String {
     switch group.first.notification {
     case .followUp: "\(group.count) alarms are not confirmed yet"
     case .advanceWarning: "\(group.count) alarms are due soon"
@@ -26,7 +24,7 @@ struct GroupText {
   }
 
   /// The first alarms with their times, and the number of the others.
-  var body: String {
+  package var body: String {
     let text = NotificationText(times)
     let lines = contents.prefix(GroupText.maxLines).map { "\($0.title), \(text.time(of: $0))" }
     let rest = group.count - lines.count
@@ -54,7 +52,7 @@ struct GroupText {
   private var due: Instant { group.first.due }
 
   /// The notification as hooks and terminals get it.
-  var rendered: RenderedNotification {
+  package var rendered: RenderedNotification {
     let text = NotificationText(times)
     return RenderedNotification(
       document: json(text).document, variables: variables(text),

@@ -1,22 +1,20 @@
 import BelfryCore
-import BelfryScheduler
 import BelfryStore
-import BelfryTerminal
 
 /// The text of notifications, for hooks, terminals and the log.
-struct NotificationText {
+package struct NotificationText {
   private let times: TimeText
-  var zones: ZoneLibrary { times.zones }
+  package var zones: ZoneLibrary { times.zones }
 
-  init(_ times: TimeText) { self.times = times }
+  package init(_ times: TimeText) { self.times = times }
 
   /// Returns the notification of a group as hooks and terminals get it.
-  func render(_ group: DeliveryGroup) -> RenderedNotification {
+  package func render(_ group: DeliveryGroup) -> RenderedNotification {
     group.others.isEmpty ? render(group.first.notification) : GroupText(group, times).rendered
   }
 
   /// Returns a notification as hooks and terminals get it.
-  func render(_ notification: Notification) -> RenderedNotification {
+  package func render(_ notification: Notification) -> RenderedNotification {
     RenderedNotification(
       document: json(notification).document, variables: variables(notification),
       lines: NotificationText.lines(
@@ -27,7 +25,7 @@ struct NotificationText {
   // MARK: Text
 
   /// Returns the first line: the title, or the question whether the occurrence was done.
-  func headline(_ notification: Notification) -> String {
+  package func headline(_ notification: Notification) -> String {
     switch notification {
     case .firing(let content, _), .advanceWarning(let content): content.title
     case .followUp(let content, _):
@@ -54,7 +52,7 @@ struct NotificationText {
   private static let maxMissedLines = 8
 
   /// Returns the text below the headline.
-  func body(_ notification: Notification) -> String {
+  package func body(_ notification: Notification) -> String {
     switch notification {
     case .firing(let content, let firing):
       let step = firing.step.map { "\(text($0))\n" } ?? ""
@@ -94,7 +92,7 @@ struct NotificationText {
   }
 
   /// Returns the occurrence in words, with its zone if that is not the device's own.
-  func time(of content: Notification.Content) -> String {
+  package func time(of content: Notification.Content) -> String {
     times.full(content.id.occurrence) + (content.zoneName.map { " \($0)" } ?? "")
   }
 
@@ -104,12 +102,12 @@ struct NotificationText {
   }
 
   /// Returns the name of the device that rang at the alarm's time.
-  func firstDevice(_ step: Notification.CascadeStep) -> String {
+  package func firstDevice(_ step: Notification.CascadeStep) -> String {
     step.firstDevice ?? "the first device"
   }
 
   /// Returns the reason why the answers on other devices are unknown, as a clause.
-  func text(_ uncertainty: Notification.Uncertainty) -> String {
+  package func text(_ uncertainty: Notification.Uncertainty) -> String {
     return switch uncertainty {
     case .noRemote: "this store has no remote"
     case .neverSynced: "this device has never synced"
@@ -134,7 +132,7 @@ struct NotificationText {
   }
 
   /// Returns true if a terminal sounds its bell for a notification.
-  func soundsBell(_ notification: Notification) -> Bool {
+  package func soundsBell(_ notification: Notification) -> Bool {
     switch notification {
     case .firing, .followUp, .missedSummary, .rehearsal: true
     case .advanceWarning, .message: false
@@ -143,7 +141,7 @@ struct NotificationText {
   }
 
   /// Returns the lines for a terminal, without control characters.
-  static func lines(_ headline: String, _ body: String, _ command: String?) -> [String] {
+  package static func lines(_ headline: String, _ body: String, _ command: String?) -> [String] {
     func plain(_ text: String) -> String {
       String(String.UnicodeScalarView(text.unicodeScalars.filter { !$0.isHidden }))
     }
@@ -154,7 +152,7 @@ struct NotificationText {
   // MARK: Calls
 
   /// Returns the text to speak or send.
-  static func message(_ call: Notification.Call) -> String {
+  package static func message(_ call: Notification.Call) -> String {
     let kind = call.isTest ? "a test of an automated backup alarm" : "an automated backup alarm"
     let due = call.subject.map { subject in
       "\(subject.title)\(subject.occurrence.map { ", due at \($0.time)" } ?? "")."
@@ -166,7 +164,7 @@ struct NotificationText {
   }
 
   /// Returns the name of a device with its owner, such as `Chris's laptop`; without an owner, the name alone.
-  static func source(_ device: Device?) -> String {
+  package static func source(_ device: Device?) -> String {
     guard let device else { return "another device" }
     guard let owner = device.owner, !device.name.lowercased().hasPrefix(owner.lowercased()) else {
       return device.name
@@ -177,7 +175,7 @@ struct NotificationText {
   // MARK: Hooks
 
   /// Returns the word for the kind of a notification.
-  func kind(_ notification: Notification) -> String {
+  package func kind(_ notification: Notification) -> String {
     switch notification {
     case .firing: "firing"
     case .followUp: "follow-up"
@@ -203,7 +201,7 @@ struct NotificationText {
   /// also has `late`, and of a cascade `cascade`: `{step, primary, uncertainBecause?}`; a follow-up `number`, `count` and
   /// `last`; a missed summary `missed`, a list of `{alarm, title, occurrence, detail?}`; a battery warning `risk`,
   /// `predicted` in percent, and `more`, the number of further alarms at risk.
-  func json(_ notification: Notification) -> JSON {
+  package func json(_ notification: Notification) -> JSON {
     let subject = subject(notification)
     let content = notification.content
     var members: [String: JSON?] = [
