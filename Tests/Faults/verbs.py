@@ -40,7 +40,7 @@ READING = {
 # The verbs that write and are tested in another way, each with the reason.
 ELSEWHERE = {
     "daemon": "Tests/Faults/run daemon", "attend": "Tests/Faults/run daemon", "cascade contact": "Tests/Faults/run cascade",
-    "record-answer": "called by the daemon; one commit, as `stop` of several alarms is",
+    "record-answer": "called by the daemon; one commit, as an answer to one or several alarms is",
     "service install": "writes units, not the store", "service uninstall": "writes units, not the store",
     "git": "the user's own git", "merge-driver": "writes a file that git owns", "hooks check": "called by git",
     "device adopt": "needs a device that is gone; one commit, as an edit is",

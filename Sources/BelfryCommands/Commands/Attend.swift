@@ -7,7 +7,7 @@ import Files
 /// A helper process that `belfry tick` starts for a delivery that outlives it: a notification with buttons, or a sound.
 struct Attend: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "attend",
+    commandName: ChildCommand.attendName,
     abstract: "Run the deliveries of a tick until they end.", shouldDisplay: false)
 
   @Option(help: "The store's folder.")

@@ -5,19 +5,16 @@ import BelfryScheduler
 import BelfryStore
 import BelfryTerminal
 
-/// The command with which the daemon and `belfry attend` record the answer to a notification of several alarms, in one
-/// commit.
+/// The command with which the daemon and `belfry attend` record the answer to a notification, in one commit.
 ///
-/// Standard input has a line with an identifier and an occurrence for each alarm. Alarms that were answered meanwhile or
-/// are gone are left out.
+/// Standard input has a line with an identifier and an occurrence for each alarm. Of several alarms, those that were
+/// answered meanwhile or are gone are left out. For a single one, that is an error.
 struct RecordAnswer: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: AnswerRecorder.bulkCommand,
-    abstract: "Record the answer to a notification of several alarms.", shouldDisplay: false)
+    commandName: ChildCommand.recordAnswerName,
+    abstract: "Record the answer to a notification.", shouldDisplay: false)
 
-  enum Verb: String, ExpressibleByArgument { case stop, snooze }
-
-  @Argument var verb: Verb
+  @Argument var verb: AnswerVerb
 
   @Option(help: "The length of a snooze, in seconds.")
   var seconds: Int64?
@@ -34,30 +31,31 @@ struct RecordAnswer: ParsableCommand {
     let context = try CommandContext(store: self.store ?? root.store)
     let store = try context.open(.writing)
     let settings = try context.settings(store)
-    let answer: Answer =
-      switch verb {
-      case .stop: .stop
-      case .snooze: .snooze(seconds: seconds ?? settings.snooze)
-      }
+    let answer = ChildCommand.answer(verb, seconds: seconds ?? settings.snooze)
     let input = try InputFile.read("-", limit: RecordAnswer.limit)
     let occurrences = try RecordAnswer.occurrences(String(decoding: input, as: UTF8.self))
-    let changes = try AnswerAlarms(
-      answer, toPossible: occurrences, settings: settings, at: context.answerTime
-    ).perform(in: store)
-    DoneAction(context).run(changes)
+    let action =
+      if let only = occurrences.first, occurrences.count == 1 {
+        AnswerAlarms(
+          answer, to: only.alarm, occurrence: only.occurrence, settings: settings,
+          at: context.answerTime)
+      } else {
+        AnswerAlarms(
+          answer, toPossible: occurrences, settings: settings, at: context.answerTime)
+      }
+    DoneAction(context).run(try context.explaining { try action.perform(in: store) })
   }
 
   private static func occurrences(_ text: String) throws -> [OccurrenceID] {
     try text.split(separator: "\n").map { line in
-      let words = line.split(separator: " ")
-      guard words.count == 2, let alarm = Identifier(words[0]),
-        let occurrence = CivilDateTime(String(words[1]))
-      else {
+      guard let occurrence = ChildCommand.occurrence(line) else {
         throw CommandError(
           .usage, "'\(Printable.text(String(line)))' is not an alarm and an occurrence.",
           hint: "Write lines such as: ID 2026-11-23T09:00.")
       }
-      return OccurrenceID(alarm: alarm, occurrence: occurrence)
+      return occurrence
     }
   }
 }
+
+extension AnswerVerb: ExpressibleByArgument {}

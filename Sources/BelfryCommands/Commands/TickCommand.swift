@@ -82,8 +82,8 @@ struct TickCommand: AsyncParsableCommand {
   private func startCalls(_ callouts: [Callout], _ context: CommandContext) async {
     guard let command = context.environment.executable else { return }
     for callout in callouts {
-      let call = CallCommand(callout)
-      let arguments = call.arguments + ["--store", context.storePath]
+      let call = ChildCommand.contact(callout)
+      let arguments = call.arguments(store: context.storePath)
       let outcome = await TimedProcess.run(
         .path("/bin/sh"),
         ["-c", "setsid \"$0\" \"$@\" </dev/null >/dev/null 2>&1 &", command] + arguments,
@@ -130,7 +130,7 @@ struct TickCommand: AsyncParsableCommand {
     }
     return DetachedDelivery(
       command: command,
-      arguments: ["attend", "--store", context.storePath, "--hook-registry", registry])
+      arguments: ChildCommand.attend(hookRegistry: registry).arguments(store: context.storePath))
   }
 
   /// Returns the line about a call or message.

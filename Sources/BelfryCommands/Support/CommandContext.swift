@@ -101,8 +101,7 @@ struct CommandContext {
   ///
   /// The daemon records an answer later than it was given if the store could not be written.
   var answerTime: Instant? {
-    environment[AnswerRecorder.timeVariable].flatMap { Int64($0) }
-      .map { min(storeContext.now, Instant(milliseconds: $0)) }
+    ChildCommand.answerTime(environment.variables).map { min(storeContext.now, $0) }
   }
 
   /// Returns the context with the clock advanced.

@@ -4,16 +4,8 @@ import Git
 
 /// A failure of a command: its kind, the message, the error that caused it, and hints on what to do next.
 struct CommandError: Error {
-  /// The kind of a failure. The raw value is the exit code.
-  enum Kind: Int32 {
-    case failed = 1
-    case usage = 2
-    case noSuchAlarm = 3
-    case notPossible = 4
-    case tierLimit = 5
-    case network = 6
-    case locked = 7
-  }
+  /// The kind of a failure, which is its exit code.
+  typealias Kind = ChildCommand.ExitCode
 
   let kind: Kind
   /// The failed subject with the reason, as a sentence that begins in lower case.

@@ -22,15 +22,12 @@ struct ChildCommands: Sendable {
   /// Runs a command.
   ///
   /// - Parameters:
-  ///   - variables: additional environment variables. Those of the daemon override them.
+  ///   - command: the command. Variables of the daemon override its variables.
   ///   - timeout: the timeout, in seconds.
-  func run(
-    _ arguments: [String], variables more: [String: String] = [:],
-    timeout: Int = ChildCommands.timeout
-  ) async -> Result {
+  func run(_ command: ChildCommand, timeout: Int = ChildCommands.timeout) async -> Result {
     let outcome = await TimedProcess.run(
-      .path(FilePath(command)), arguments + ["--store", store],
-      variables: more.merging(variables()) { $1 }
+      .path(FilePath(self.command)), command.arguments(store: store), input: command.input,
+      variables: command.variables.merging(variables()) { $1 }
         .merging([CommandDiagnostic.variable: "json"]) { $1 },
       seconds: timeout)
     switch outcome {

@@ -483,23 +483,17 @@ struct DaemonLoop {
   private mutating func startCommands() {
     let commands = commands
     if !presence.isAway, settlement.start(at: context.now) {
-      tasks.start { .settled(await commands.run(["tick", "--settle"])) }
+      tasks.start { .settled(await commands.run(.settle)) }
     }
-    for run in syncs.start(situation) {
-      switch run {
-      case .remotes(let arguments, let variables):
-        tasks.start { .synced(await commands.run(arguments, variables: variables)) }
-      case .mailboxes(let arguments):
-        tasks.start { .mailboxesSynced(await commands.run(arguments)) }
-      }
-    }
+    let runs = syncs.start(situation)
+    if let run = runs.remotes { tasks.start { .synced(await commands.run(run)) } }
+    if let run = runs.mailboxes { tasks.start { .mailboxesSynced(await commands.run(run)) } }
   }
 
   private func start(_ callout: Callout) {
-    let (commands, command) = (commands, CallCommand(callout))
+    let commands = commands
     tasks.start {
-      let result = await commands.run(
-        command.arguments, variables: command.variables, timeout: CallCoordinator.timeout)
+      let result = await commands.run(.contact(callout), timeout: CallCoordinator.timeout)
       return .callFinished(callout, result)
     }
   }

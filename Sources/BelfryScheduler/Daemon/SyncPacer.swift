@@ -127,17 +127,11 @@ struct SyncPacer {
 
   // MARK: Running
 
-  /// A sync that has to start.
-  enum Run {
-    /// A sync with the remotes.
-    case remotes(arguments: [String], variables: [String: String])
-    /// A sync with the mailboxes.
-    case mailboxes(arguments: [String])
-  }
-
   /// Starts the syncs that are due, and returns their commands.
-  mutating func start(_ situation: Situation) -> [Run] {
-    var runs: [Run] = []
+  mutating func start(
+    _ situation: Situation
+  ) -> (remotes: ChildCommand?, mailboxes: ChildCommand?) {
+    var runs: (remotes: ChildCommand?, mailboxes: ChildCommand?)
     let now = situation.now
     let urgency = urgency(situation)
     if let next = nextRemotes(situation), next <= now {
@@ -147,16 +141,14 @@ struct SyncPacer {
       lastStart = now
       let isUrgent = urgency == .cascading
       let spacing = isUrgent ? DeviceHeartbeats.spacingInWindow : DeviceHeartbeats.spacing
-      runs.append(
-        .remotes(
-          arguments: ["sync", "--no-mail"]
-            + (situation.alarms.needsHeartbeats ? ["--heartbeat-interval", "\(spacing)"] : []),
-          variables: isUrgent ? ["BELFRY_NETWORK_TIMEOUT": "\(SyncPacer.urgentTimeout)"] : [:]))
+      runs.remotes = .sync(
+        heartbeatInterval: situation.alarms.needsHeartbeats ? spacing : nil,
+        networkTimeout: isUrgent ? SyncPacer.urgentTimeout : nil)
     }
     if isMailing(situation), let next = mailboxes.next(.waiting, now: now), next <= now {
       mailboxes.begin(at: now)
       mailedMark = situation.store.branch.head
-      runs.append(.mailboxes(arguments: ["partner", "sync", "--notify"]))
+      runs.mailboxes = .syncMailboxes
     }
     return runs
   }

@@ -36,12 +36,6 @@ public struct AnswerRecorder: Sendable {
   /// The maximum number of attempts, which take about a day.
   private static let maxAttempts = 1_440
 
-  /// The command that records one answer to several alarms, which it reads from standard input.
-  public static let bulkCommand = "record-answer"
-
-  /// The arguments and the standard input of a command.
-  private typealias Command = (arguments: [String], input: [UInt8])
-
   /// The result of recording an answer.
   public enum Result: Sendable {
     /// The store has the answer, or the alarm is gone.
@@ -54,9 +48,6 @@ public struct AnswerRecorder: Sendable {
     /// True if the answer was refused.
     var isRefused: Bool { if case .refused = self { true } else { false } }
   }
-
-  /// The variable with the time of an answer, in milliseconds since 1970, for the command that records it.
-  public static let timeVariable = "BELFRY_ANSWERED_AT"
 
   /// Records an answer. Failed attempts are retried for about a day.
   ///
@@ -72,24 +63,32 @@ public struct AnswerRecorder: Sendable {
       guard let alarm = key.alarm, let occurrence = key.occurrence else { return nil }
       return OccurrenceID(alarm: alarm, occurrence: occurrence)
     }
-    if occurrences.count > 1, let command = bulkCommand(answer, occurrences) {
-      return await run(command, at: now, delayed)
-    }
     var result = Result.recorded
-    for id in occurrences {
-      let next = await run((arguments(answer, id), []), at: now, delayed)
+    for batch in AnswerRecorder.batches(of: occurrences, for: answer) {
+      let next = await run(.recordAnswer(answer, batch, at: now), delayed)
       if case .recorded = next { continue }
       result = next
     }
     return result
   }
 
+  /// Returns the occurrences that are answered in one commit each time: all at once, or one by one for an answer that a
+  /// notification of several alarms does not offer.
+  private static func batches(of occurrences: [OccurrenceID], for answer: Answer)
+    -> [[OccurrenceID]]
+  {
+    if occurrences.isEmpty { return [] }
+    return switch answer {
+    case .stop, .snooze: [occurrences]
+    case .done, .skip, .unskip, .dismiss: occurrences.map { [$0] }
+    }
+  }
+
   /// Runs a command, repeatedly if it fails.
   private func run(
-    _ command: Command, at now: Instant?, _ delayed: @Sendable (String) -> Void
+    _ command: ChildCommand, _ delayed: @Sendable (String) -> Void
   ) async -> Result {
-    var more = [CommandDiagnostic.variable: "json"]
-    more[AnswerRecorder.timeVariable] = now.map { "\($0.milliseconds)" }
+    let more = command.variables.merging([CommandDiagnostic.variable: "json"]) { $1 }
     var reason = "it was not tried"
     for attempt in 0..<AnswerRecorder.maxAttempts {
       if attempt > 0 {
@@ -102,7 +101,8 @@ public struct AnswerRecorder: Sendable {
         }
       }
       let outcome = await TimedProcess.run(
-        .path(FilePath(self.command)), command.arguments, input: command.input,
+        .path(FilePath(self.command)), command.arguments(store: store),
+        input: command.input,
         variables: variables().merging(more) { $1 },
         seconds: AnswerRecorder.timeout)
       switch outcome {
@@ -111,51 +111,17 @@ public struct AnswerRecorder: Sendable {
         if !warnings.isEmpty { warn(warnings) }
         return .recorded
       // The alarm is gone.
-      case .ended(3, _, _): return .recorded
+      case .ended(ChildCommand.ExitCode.noSuchAlarm.rawValue, _, _): return .recorded
       case .ended(let status, _, let error):
         reason =
           ChildCommands.diagnostics(error).last { $0.isError }?.message
           ?? error.split(separator: "\n").first.map(String.init)
           ?? "the command exited with status \(status)"
-        // Not possible in the state of the alarm, such as after another answer.
-        if status == 4 { return .refused(reason) }
+        if status == ChildCommand.ExitCode.notPossible.rawValue { return .refused(reason) }
       case .timedOut: reason = "the command timed out after \(AnswerRecorder.timeout) s"
       case .failed(let message): reason = message
       }
     }
     return .failed(reason)
-  }
-
-  /// Returns the command that records an answer to several alarms in one commit; nil for an answer that needs one command
-  /// for each, because it is not offered for several.
-  private func bulkCommand(_ answer: Answer, _ occurrences: [OccurrenceID]) -> Command? {
-    let verb: [String]
-    switch answer {
-    case .stop: verb = ["stop"]
-    case .snooze(let seconds): verb = ["snooze", "--seconds", "\(seconds)"]
-    case .done, .skip, .unskip, .dismiss: return nil
-    }
-    let lines = occurrences.map { "\($0.alarm.text) \($0.occurrence)\n" }.joined()
-    return ([AnswerRecorder.bulkCommand] + verb + ["--store", store], Array(lines.utf8))
-  }
-
-  /// Returns the arguments of the command that records an answer to one alarm.
-  private func arguments(_ answer: Answer, _ id: OccurrenceID) -> [String] {
-    let verb: [String] =
-      switch answer {
-      case .stop: ["stop"]
-      case .done: ["done"]
-      case .snooze: ["snooze"]
-      case .skip: ["skip", "--yes"]
-      case .unskip: ["unskip"]
-      case .dismiss: ["dismiss"]
-      }
-    var arguments =
-      verb + [
-        "--store", store, "--occurrence", id.occurrence.description,
-        id.alarm.text,
-      ]
-    if case .snooze(let seconds) = answer { arguments.append(Span.code(seconds)) }
-    return arguments
   }
 }

@@ -26,8 +26,10 @@ struct CascadeContact: AsyncParsableCommand {
     let context = try common.context(parent.root)
     context.restrictCallsFile()
     let store = try context.open(.writing, welcome: false)
-    guard let id = Identifier(alarm), let (subject, due) = subject(of: id),
-      let wanted = target ?? context.environment[CallCommand.targetVariable]
+    guard let id = Identifier(alarm),
+      let (subject, due) = ChildCommand.contact(
+        id, occurrence: occurrence, due: due, resumed: resumed, rehearsal: rehearsal),
+      let wanted = target ?? context.environment[ChildCommand.targetVariable]
     else { throw ValidationError("The daemon runs this command.") }
     guard let alarm = try store.alarm(id),
       let plan = alarm.cascadePlan(at: rehearsal == nil ? due : context.storeContext.now),
@@ -48,20 +50,6 @@ struct CascadeContact: AsyncParsableCommand {
         CallProgress(isOver: true, at: context.storeContext.now), of: callout.id)
     }
     try await attempt.run()
-  }
-
-  /// Returns the subject of the call and the time since which it is due; nil if the options are not valid.
-  private func subject(of alarm: Identifier) -> (subject: Callout.Subject, due: Instant)? {
-    if let rehearsal {
-      return Instant(rfc3339: rehearsal).map {
-        (.rehearsal(alarm: alarm, requested: $0), $0)
-      }
-    }
-    guard let occurrence = occurrence.flatMap({ CivilDateTime($0) }),
-      let due = due.flatMap(Instant.init(rfc3339:))
-    else { return nil }
-    let id = OccurrenceID(alarm: alarm, occurrence: occurrence)
-    return (.occurrence(id, resumed: resumed.flatMap(Instant.init(rfc3339:))), due)
   }
 }
 
