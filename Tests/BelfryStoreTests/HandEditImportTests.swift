@@ -15,7 +15,7 @@ import Testing
     let tea = try fixture.alarm("Tea")
     try fixture.edit(fixture.file(tea), "\"Tea\"", "\"Coffee\"")
     let head = try fixture.head()
-    try HandEditImport(.alarms([tea.id])).run(fixture.writer())
+    try fixture.writer().reconcile(HandEditImport(.alarms([tea.id])))
     #expect(try await fixture.subjects(since: head) == ["Edited by hand: Coffee"])
     let after = try fixture.alarm("Coffee")
     #expect(try #require(after.mergeState.stamps[.title]) > #require(tea.mergeState.stamps[.title]))
@@ -24,7 +24,7 @@ import Testing
     #expect(entries.map(\.action) == [.edited])
     #expect(try await fixture.status().isEmpty)
     let settled = try fixture.head()
-    try HandEditImport(.unsettled).run(fixture.writer())
+    try fixture.writer().reconcile(HandEditImport(.unsettled))
     #expect(try fixture.head() == settled)
   }
 
@@ -35,7 +35,7 @@ import Testing
       try fixture.edit(fixture.file(try fixture.alarm(title)), "\"\(title)\"", "\"\(new)\"")
     }
     let head = try fixture.head()
-    try HandEditImport(.unsettled).run(fixture.writer())
+    try fixture.writer().reconcile(HandEditImport(.unsettled))
     #expect(try await fixture.subjects(since: head) == ["Edited by hand: 2 alarms"])
     #expect(Array(fixture.store.history.log()).count == 2)
   }
@@ -166,7 +166,7 @@ import Testing
     )
     let text = String(decoding: renamed, as: UTF8.self)
     try fixture.sandbox.write(text.replacing("\"Coffee\"", with: "\"Milk\""), to: fixture.file(tea))
-    try HandEditImport(.alarms([tea.id])).run(fixture.writer())
+    try fixture.writer().reconcile(HandEditImport(.alarms([tea.id])))
     let stamp = try fixture.alarm("Milk").mergeState.stamps[.title]
     let before = try AlarmRecord.decode(renamed, id: tea.id, now: fixture.store.context.now)
     #expect(try #require(stamp) > #require(before.mergeState.stamps[.title]))
@@ -200,7 +200,7 @@ import Testing
       [AlarmRecord.path(tea.id): fixture.renamed(tea, "Coffee")],
       message: CommitMessage("Rename", device: nil))
     try fixture.sandbox.write(old, to: fixture.file(tea))
-    try HandEditImport(.unsettled).run(fixture.writer())
+    try fixture.writer().reconcile(HandEditImport(.unsettled))
     #expect(try fixture.sandbox.read(fixture.file(tea)).contains("Coffee"))
     #expect(try await fixture.status().isEmpty)
   }
@@ -215,7 +215,7 @@ import Testing
     let latest = try #require(try fixture.alarm("Coffee \(changes)").latestStamp)
     try fixture.sandbox.write(old.replacing("\"Tea\"", with: "\"Milk\""), to: fixture.file(tea))
     let head = try fixture.head()
-    try HandEditImport(.unsettled).run(fixture.writer())
+    try fixture.writer().reconcile(HandEditImport(.unsettled))
     #expect(try await fixture.subjects(since: head) == ["Edited by hand: Milk"])
     #expect(try #require(try fixture.alarm("Milk").mergeState.stamps[.title]) > latest)
     #expect(try await fixture.status().isEmpty)
@@ -277,10 +277,10 @@ import Testing
     let old = try fixture.sandbox.read(file)
     _ = try fixture.store.set(.tier, to: .word("premium"))
     try fixture.sandbox.write(old, to: file)
-    try SettingsHandEditImport().run(fixture.writer())
+    try fixture.writer().reconcile(SettingsHandEditImport())
     #expect(try fixture.store.settings().settings.tier == .premium)
     try fixture.sandbox.write(old.replacing("\"plus\"", with: "\"free\""), to: file)
-    try SettingsHandEditImport().run(fixture.writer())
+    try fixture.writer().reconcile(SettingsHandEditImport())
     #expect(try fixture.store.settings().settings.tier == .free)
     #expect(try await fixture.status().isEmpty)
   }
@@ -292,7 +292,7 @@ import Testing
     try fixture.sandbox.write("{ my words", to: fixture.file(tea))
     let head = try fixture.head()
     let writer = try fixture.writer()
-    #expect(try HandEditImport(.unsettled).run(writer).restored.isEmpty)
+    #expect(try writer.reconcile(HandEditImport(.unsettled)).restored.isEmpty)
     #expect(writer.checkedAlarms?.invalid == [tea.id])
     #expect(try fixture.head() == head)
     #expect(try fixture.sandbox.read(fixture.file(tea)) == "{ my words")
@@ -305,7 +305,7 @@ import Testing
     let fixture = try await StoreFixture("Tea")
     try fixture.sandbox.write("{}", to: fixture.store.path + "/alarms/notes.json")
     let head = try fixture.head()
-    try HandEditImport(.unsettled).run(fixture.writer())
+    try fixture.writer().reconcile(HandEditImport(.unsettled))
     #expect(try fixture.head() == head)
     // Until the signature of the folder proves that nothing has changed.
     try await Task.sleep(for: .milliseconds(200))
@@ -322,14 +322,16 @@ import Testing
     #expect(unlink(fixture.file(tea)) == 0)
     let head = try fixture.head()
     #expect(
-      try HandEditImport(.unsettled).run(fixture.writer()).restored == [AlarmRecord.path(tea.id)])
+      try fixture.writer().reconcile(HandEditImport(.unsettled)).restored == [
+        AlarmRecord.path(tea.id)
+      ])
     #expect(try fixture.sandbox.read(fixture.file(tea)) == text)
     #expect(try fixture.head() == head)
 
     // Without a readable version, nothing is restored, and no error is thrown.
     #expect(unlink(fixture.file(tea)) == 0)
     #expect(unlink(fixture.object(Repository.blobID(Array(text.utf8)))) == 0)
-    #expect(try HandEditImport(.unsettled).run(fixture.writer()).restored.isEmpty)
+    #expect(try fixture.writer().reconcile(HandEditImport(.unsettled)).restored.isEmpty)
     #expect(!FileManager.default.fileExists(atPath: fixture.file(tea)))
   }
 
@@ -348,7 +350,7 @@ import Testing
     let fixture = try await StoreFixture("Tea")
     try addMilkByHand(fixture)
     let head = try fixture.head()
-    try HandEditImport(.unsettled).run(fixture.writer())
+    try fixture.writer().reconcile(HandEditImport(.unsettled))
     #expect(try await fixture.subjects(since: head) == ["Edited by hand: Milk"])
     #expect(fixture.store.history.log().map(\.action) == [.created])
     #expect(try fixture.alarm("Milk").mergeState.stamps[.title]?.device == fixture.store.device)
@@ -365,7 +367,7 @@ import Testing
       index.save()
       #expect(index.summaries().map(\.title).sorted() == ["Milk", "Tea"])
     }
-    try HandEditImport(.unsettled).run(fixture.writer())
+    try fixture.writer().reconcile(HandEditImport(.unsettled))
     #expect(fixture.store.history.log().map(\.action) == [.created])
   }
 
@@ -391,7 +393,7 @@ import Testing
     let before = try fixture.store.settingsRecord()
     try fixture.edit(file, "3600", "7200")
     let head = try fixture.head()
-    try SettingsHandEditImport().run(fixture.writer())
+    try fixture.writer().reconcile(SettingsHandEditImport())
     #expect(try await fixture.subjects(since: head) == ["Edited by hand: settings"])
     let after = try fixture.store.settingsRecord()
     let key = Setting.grace.rawValue
@@ -400,7 +402,7 @@ import Testing
 
     let settled = try fixture.head()
     try fixture.sandbox.write("{", to: file)
-    try SettingsHandEditImport().run(fixture.writer())
+    try fixture.writer().reconcile(SettingsHandEditImport())
     #expect(try fixture.head() == settled)
     #expect(try fixture.sandbox.read(file) == "{")
   }

@@ -17,7 +17,7 @@ import Testing
     try fixture.leaveJournal(
       [AlarmRecord.path(tea.id): fixture.renamed(tea, "Coffee")], message: message)
     let head = try fixture.head()
-    try JournalRecovery().run(fixture.writer())
+    try fixture.writer().reconcile(JournalRecovery())
     #expect(try await fixture.subjects(since: head) == ["Rename Tea"])
     #expect(try fixture.sandbox.read(fixture.file(tea)).contains("Coffee"))
     #expect(!fixture.store.local.hasJournal)
@@ -32,7 +32,7 @@ import Testing
     // The process ended before it marked the write as applied.
     let write = try #require(try log.entries().applied.last)
     _ = try log.append(write, session: fixture.store.local.session)
-    try JournalRecovery().run(fixture.writer())
+    try fixture.writer().reconcile(JournalRecovery())
     #expect(try fixture.head() == head)
     #expect(!fixture.store.local.hasJournal)
   }
@@ -51,7 +51,7 @@ import Testing
         alarms: [noted], entries: [], message: CommitMessage("Note", device: fixture.store.device)))
     try fixture.leaveJournal(
       [AlarmRecord.path(tea.id): fixture.renamed(tea, "Coffee")], head: start)
-    try JournalRecovery().run(fixture.writer())
+    try fixture.writer().reconcile(JournalRecovery())
     let joined = try fixture.alarm("Coffee")
     #expect(joined.note == "green")
     #expect(try await fixture.git("log", "-1", "--format=%B").out.contains("Recovered: true"))
@@ -64,7 +64,7 @@ import Testing
     let tea = try fixture.alarm("Tea")
     try fixture.leaveJournal([AlarmRecord.path(tea.id): fixture.renamed(tea, "Coffee")])
     try fixture.edit(fixture.file(tea), "\"Tea\"", "\"Mine\"")
-    try JournalRecovery().run(fixture.writer())
+    try fixture.writer().reconcile(JournalRecovery())
     #expect(try fixture.sandbox.read(fixture.file(tea)).contains("Mine"))
     #expect(
       try await fixture.git("show", "main:\(AlarmRecord.path(tea.id))").out.contains("Coffee"))
@@ -116,7 +116,7 @@ import Testing
     let (fixture, tea, _) = try await pushed()
     let head = try fixture.head()
     #expect(try fixture.sandbox.read(fixture.file(tea)).contains("Tea"))
-    try WorkTreeUpdate().run(fixture.writer())
+    try fixture.writer().reconcile(WorkTreeUpdate())
     #expect(try fixture.head() == head)
     #expect(try fixture.sandbox.read(fixture.file(tea)).contains("Coffee"))
     #expect(try await fixture.status().isEmpty)
@@ -127,7 +127,7 @@ import Testing
   func handEdit() async throws {
     let (fixture, tea, _) = try await pushed()
     try fixture.edit(fixture.file(tea), "\"08:00\"", "\"07:00\"")
-    try WorkTreeUpdate().run(fixture.writer())
+    try fixture.writer().reconcile(WorkTreeUpdate())
     #expect(try fixture.sandbox.read(fixture.file(tea)).contains("07:00"))
     try fixture.store.write(reconciling: .records) { _ in }
     let text = try fixture.sandbox.read(fixture.file(tea))
@@ -141,11 +141,11 @@ import Testing
     let blob = try await fixture.git("rev-parse", "main:\(path)").out
     let object = fixture.object(try #require(ObjectID(hexadecimal: String(blob.prefix(40)))))
     #expect(rename(object, fixture.sandbox.root + "/object") == 0)
-    try WorkTreeUpdate().run(fixture.writer())
+    try fixture.writer().reconcile(WorkTreeUpdate())
     #expect(try fixture.sandbox.read(fixture.file(tea)).contains("Tea"))
     #expect(fixture.store.local.readSeen() == start)
     #expect(rename(fixture.sandbox.root + "/object", object) == 0)
-    try WorkTreeUpdate().run(fixture.writer())
+    try fixture.writer().reconcile(WorkTreeUpdate())
     #expect(try fixture.sandbox.read(fixture.file(tea)).contains("Coffee"))
     #expect(fixture.store.local.readSeen() == (try fixture.head()))
   }
@@ -156,7 +156,7 @@ import Testing
     let milk = try fixture.alarm("Milk")
     try await fixture.git("reset", "-q", "--hard", "HEAD~1")
     let head = try fixture.head()
-    try WorkTreeUpdate().run(fixture.writer())
+    try fixture.writer().reconcile(WorkTreeUpdate())
     #expect(
       try await fixture.subjects(since: head) == ["Restore records that another program removed"])
     #expect(FileManager.default.fileExists(atPath: fixture.file(milk)))
@@ -172,7 +172,7 @@ import Testing
     try fixture.sandbox.write("{", to: fixture.file(tea))
     try await fixture.git("commit", "-qam", "Break")
     try fixture.sandbox.write(text, to: fixture.file(tea))
-    try WorkTreeUpdate().run(fixture.writer())
+    try fixture.writer().reconcile(WorkTreeUpdate())
     #expect(fixture.notices.all == [.healed([AlarmRecord.path(tea.id)])])
     #expect(try await fixture.git("show", "main:\(AlarmRecord.path(tea.id))").out == text)
   }
@@ -190,7 +190,7 @@ import Testing
       to: "\(fixture.store.path)/\(DeviceRecord.path(id))")
     #expect(unlink(fixture.store.local.folder + "/seen") == 0)
     let head = try fixture.head()
-    try WorkTreeUpdate().run(fixture.writer())
+    try fixture.writer().reconcile(WorkTreeUpdate())
     #expect(try fixture.store.overview().summaries.map(\.title).sorted().contains("Milk"))
     #expect(
       try await fixture.subjects(since: head).contains("Import records that another program wrote"))
@@ -318,7 +318,7 @@ import Testing
     let commit = try await fixture.git("commit-tree", "-m", "Other", String(tree)).out.prefix(40)
     let reference = "\(StoreSync.incoming)other"
     try await fixture.git("update-ref", reference, String(commit))
-    try IncomingMerge().run(fixture.writer())
+    try fixture.writer().reconcile(IncomingMerge())
     #expect(try fixture.head() == head)
     #expect(try await fixture.git("rev-parse", "-q", "--verify", reference).status != 0)
   }
@@ -344,7 +344,7 @@ import Testing
     let (one, two) = (try fixture.change("Milk"), try fixture.change("Bread"))
     let files = one.files.merging(two.files) { one, _ in one }.compactMapValues { $0 }
     try fixture.sandbox.write("mine", to: fixture.file(two.alarms[0]))
-    let restored = try DroppedRecordRestoration(files).run(fixture.writer())
+    let restored = try fixture.writer().reconcile(DroppedRecordRestoration(files))
     #expect(restored == files.keys.sorted())
     #expect(FileManager.default.fileExists(atPath: fixture.file(one.alarms[0])))
     #expect(try fixture.sandbox.read(fixture.file(two.alarms[0])) == "mine")
@@ -361,7 +361,7 @@ import Testing
     let newerPath = "\(fixture.store.path)/alarms/\(newer).json"
     try fixture.sandbox.write("{\"format\": 99, \"id\": \"\(newer)\"}", to: newerPath)
     var items: [String] = []
-    try UnusableFileQuarantine(Quarantine(fixture.store)) { item in
+    let step = UnusableFileQuarantine(Quarantine(fixture.store)) { item in
       switch item {
       case .quarantined(let path, let destination):
         items.append(path)
@@ -369,7 +369,8 @@ import Testing
       case .restored(let paths): items += paths.map { "restored \($0)" }
       default: Issue.record("\(item)")
       }
-    }.run(fixture.writer())
+    }
+    try fixture.writer().reconcile(step)
     let path = AlarmRecord.path(tea.id)
     #expect(items.sorted() == [path, "alarms/notes.txt", "restored \(path)"].sorted())
     #expect(items.last == "restored \(path)")
@@ -384,7 +385,7 @@ import Testing
     let original = try fixture.sandbox.read(path)
     try fixture.edit(path, "laptop", "desk")
     let head = try fixture.head()
-    try DeviceHandEditImport().run(fixture.writer())
+    try fixture.writer().reconcile(DeviceHandEditImport())
     #expect(try await fixture.subjects(since: head) == ["Edited by hand: devices"])
     let before = try DeviceRecord.decode(Array(original.utf8))
     let after = fixture.store.devices.own
@@ -393,7 +394,7 @@ import Testing
     // Nothing is left to do, and an invalid file stays as it is.
     let settled = try fixture.head()
     try fixture.sandbox.write("{", to: path)
-    try DeviceHandEditImport().run(fixture.writer())
+    try fixture.writer().reconcile(DeviceHandEditImport())
     #expect(try fixture.head() == settled)
     #expect(try fixture.sandbox.read(path) == "{")
   }
@@ -415,7 +416,7 @@ import Testing
     let text = try fixture.sandbox.read("\(fixture.store.path)/\(path)")
     #expect(unlink("\(fixture.store.path)/\(path)") == 0)
     let head = try fixture.head()
-    #expect(try MissingRecordRestoration([path, "README"]).run(fixture.writer()) == [path])
+    #expect(try fixture.writer().reconcile(MissingRecordRestoration([path, "README"])) == [path])
     #expect(try fixture.sandbox.read("\(fixture.store.path)/\(path)") == text)
     #expect(try fixture.head() == head)
   }
@@ -429,7 +430,7 @@ import Testing
     try await fixture.git("commit", "-qam", "Break")
     #expect(unlink("\(fixture.store.path)/\(path)") == 0)
     let head = try fixture.head()
-    #expect(try MissingRecordRestoration([path]).run(fixture.writer()) == [path])
+    #expect(try fixture.writer().reconcile(MissingRecordRestoration([path])) == [path])
     #expect(try await fixture.subjects(since: head) == ["Restore the last valid version"])
     #expect(try fixture.sandbox.read("\(fixture.store.path)/\(path)") == text)
   }
@@ -447,10 +448,11 @@ import Testing
     for path in paths.dropFirst() {
       try fixture.sandbox.write("{", to: "\(fixture.store.path)/\(path)")
     }
-    #expect(try UncommittedRecordImport(paths).run(fixture.writer()) == [paths[0]])
+    #expect(try fixture.writer().reconcile(UncommittedRecordImport(paths)) == [paths[0]])
     #expect(try await fixture.git("ls-files").out.split(separator: "\n").contains("\(paths[0])"))
     let head = try fixture.head()
-    #expect(try UncommittedRecordImport(Array(paths.dropFirst())).run(fixture.writer()).isEmpty)
+    #expect(
+      try fixture.writer().reconcile(UncommittedRecordImport(Array(paths.dropFirst()))).isEmpty)
     #expect(try fixture.head() == head)
   }
 
@@ -489,9 +491,10 @@ import Testing
       let writer = StoreWriter(
         store, repository, branch: "refs/heads/main", signature: try store.signature(repository),
         hold: try CollectionHold(repository), seen: store.local.readSeen())
-      try LostAnswerRestoration { item in
-        if case .answers(let title, _) = item { titles.append(title) }
-      }.run(writer)
+      try writer.reconcile(
+        LostAnswerRestoration { item in
+          if case .answers(let title, _) = item { titles.append(title) }
+        })
     }
     #expect(titles == ["Tea"])
     #expect(try await fixture.subjects(since: head) == ["Restore 1 answer from the log: Tea"])
@@ -512,9 +515,10 @@ import Testing
     let head = try fixture.head()
     var titles: [String] = []
     for _ in 0..<2 {
-      try FutureOutcomeRemoval { item in
-        if case .rearmed(let title) = item { titles.append(title) }
-      }.run(fixture.writer())
+      try fixture.writer().reconcile(
+        FutureOutcomeRemoval { item in
+          if case .rearmed(let title) = item { titles.append(title) }
+        })
     }
     #expect(titles == ["Tea"])
     #expect(try await fixture.subjects(since: head) == ["Re-armed: Tea (a clock was ahead)"])

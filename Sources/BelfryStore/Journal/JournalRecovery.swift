@@ -16,7 +16,7 @@ import Glibc
 struct JournalRecovery: ReconcileStep {
   static let stage = ReconcileStage.interruptedWrite
 
-  func run(_ writer: StoreWriter) throws {
+  func run(_ writer: StoreWriter, _ permit: ReconcilePermit) throws {
     let store = writer.store
     guard store.local.hasJournal else { return }
     let isAfterFailure = store.local.hasLostPower

@@ -16,7 +16,7 @@ struct CalendarHandEditImport: ReconcileStep {
   /// True to compare the files with the branch even if they are unchanged since the last commit.
   var isBranchUnknown = false
 
-  func run(_ writer: StoreWriter) throws {
+  func run(_ writer: StoreWriter, _ permit: ReconcilePermit) throws {
     let store = writer.store
     if store.calendars.areSettled, !isBranchUnknown { return }
     // An editor can save a file after this one was read.

@@ -12,7 +12,7 @@ import Git
 struct DeviceHandEditImport: ReconcileStep {
   static let stage = ReconcileStage.devices
 
-  func run(_ writer: StoreWriter) throws {
+  func run(_ writer: StoreWriter, _ permit: ReconcilePermit) throws {
     let store = writer.store
     let tree = try writer.head().map { try writer.repository.commit($0).tree }
     let folder = try tree.flatMap { try writer.repository.entry(at: "devices", in: $0) }

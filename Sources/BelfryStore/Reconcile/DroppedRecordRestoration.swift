@@ -18,7 +18,7 @@ struct DroppedRecordRestoration: ReconcileStep {
   ///
   /// - Returns: The paths of the restored records.
   @discardableResult
-  func run(_ writer: StoreWriter) throws -> [String] {
+  func run(_ writer: StoreWriter, _ permit: ReconcilePermit) throws -> [String] {
     if files.isEmpty { return [] }
     let store = writer.store
     try writer.commit(

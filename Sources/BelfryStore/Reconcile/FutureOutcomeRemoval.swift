@@ -16,7 +16,7 @@ struct FutureOutcomeRemoval: ReconcileStep {
     self.report = report
   }
 
-  func run(_ writer: StoreWriter) throws {
+  func run(_ writer: StoreWriter, _ permit: ReconcilePermit) throws {
     let store = writer.store
     for summary in try AlarmIndex(store).summaries() where !summary.isDeleted {
       guard case .good(let alarm, _) = try writer.readAlarm(summary.id), alarm.enabled,

@@ -50,7 +50,7 @@ struct HandEditImport: ReconcileStep {
 
   /// Imports the edits. If all alarms are checked, the writer keeps the alarm index as it was before.
   @discardableResult
-  func run(_ writer: StoreWriter) throws -> Result {
+  func run(_ writer: StoreWriter, _ permit: ReconcilePermit) throws -> Result {
     let ids: [Identifier]
     switch selection {
     case .alarms(let named): ids = named

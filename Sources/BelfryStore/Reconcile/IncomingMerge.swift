@@ -10,34 +10,7 @@ import BelfryCore
 struct IncomingMerge: ReconcileStep {
   static let stage = ReconcileStage.incomingCommits
 
-  func run(_ writer: StoreWriter) throws {
-    if writer.store.sync.hasIncoming { _ = try mergeAll(writer) }
-  }
-
-  /// Merges the commits, and returns the outcomes.
-  ///
-  /// A sync calls it directly, after the import of hand edits, because the outcomes belong to the sync's result. It also
-  /// finds packed references.
-  func mergeAll(_ writer: StoreWriter) throws -> [BranchJoin.Outcome] {
-    let repository = writer.repository
-    var outcomes: [BranchJoin.Outcome] = []
-    for (name, commit) in try repository.references(under: StoreSync.incoming).sorted(by: {
-      $0.key < $1.key
-    }) {
-      do {
-        try BranchJoin.expectStore(commit, at: name, repository)
-        outcomes.append(try BranchJoin(writer).join(commit))
-      } catch StoreError.remoteIsNoStore {
-        // A commit that doesn't belong to a store is discarded.
-      } catch StoreError.unreadableObject {
-        // The commit stays until its objects can be read, because the device that left it relies on it.
-        continue
-      } catch StoreError.tooLarge {
-        // The commit must not block other devices or this one.
-        continue
-      }
-      try repository.removeReference(name, at: commit)
-    }
-    return outcomes
+  func run(_ writer: StoreWriter, _ permit: ReconcilePermit) throws {
+    if writer.store.sync.hasIncoming { _ = try writer.mergeIncoming() }
   }
 }

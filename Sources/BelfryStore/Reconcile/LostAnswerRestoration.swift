@@ -16,7 +16,7 @@ struct LostAnswerRestoration: ReconcileStep {
     self.report = report
   }
 
-  func run(_ writer: StoreWriter) throws {
+  func run(_ writer: StoreWriter, _ permit: ReconcilePermit) throws {
     let store = writer.store
     let entries = Dictionary(grouping: store.history.log(), by: \.alarm)
     for (id, logged) in entries.sorted(by: { $0.key < $1.key }) {

@@ -18,7 +18,7 @@ struct MissingRecordRestoration: ReconcileStep {
   ///
   /// - Returns: The paths of the restored records.
   @discardableResult
-  func run(_ writer: StoreWriter) throws -> [String] {
+  func run(_ writer: StoreWriter, _ permit: ReconcilePermit) throws -> [String] {
     guard !paths.isEmpty, let head = try writer.head() else { return [] }
     let store = writer.store
     let tree = try writer.repository.commit(head).tree

@@ -13,7 +13,15 @@ protocol ReconcileStep {
   static var stage: ReconcileStage { get }
 
   /// Runs the step.
-  func run(_ writer: StoreWriter) throws -> Outcome
+  ///
+  /// - Parameter permit: The proof that a reconciliation runs the step in its order. A step that consists of others passes
+  ///   it on.
+  func run(_ writer: StoreWriter, _ permit: ReconcilePermit) throws -> Outcome
+}
+
+/// The permit to run a step. Only `StoreWriter.reconcile(_:)` makes one, so that no step runs outside the list.
+struct ReconcilePermit {
+  fileprivate init() {}
 }
 
 /// The steps of a reconciliation, in their order. Each one relies on those before it.
@@ -158,8 +166,8 @@ extension StoreWriter {
   /// Runs a step after those of earlier stages.
   @discardableResult
   func reconcile<Step: ReconcileStep>(_ step: Step) throws -> Step.Outcome {
-    assert(latestStage <= Step.stage, "\(Step.stage) must precede \(latestStage)")
+    precondition(latestStage <= Step.stage, "\(Step.stage) must precede \(latestStage)")
     latestStage = Step.stage
-    return try step.run(self)
+    return try step.run(self, ReconcilePermit())
   }
 }

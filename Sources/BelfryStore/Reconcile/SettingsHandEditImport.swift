@@ -16,7 +16,7 @@ struct SettingsHandEditImport: ReconcileStep {
   /// True to compare the file with the branch even if it is unchanged since the last commit.
   var isBranchUnknown = false
 
-  func run(_ writer: StoreWriter) throws {
+  func run(_ writer: StoreWriter, _ permit: ReconcilePermit) throws {
     let store = writer.store
     if store.settingsAreSettled, !isBranchUnknown { return }
     let path = "\(store.path)/\(SettingsFile.path)"

@@ -8,10 +8,10 @@ import BelfryCore
 struct TimeZoneUpdate: ReconcileStep {
   static let stage = ReconcileStage.timeZone
 
-  func run(_ writer: StoreWriter) throws {
+  func run(_ writer: StoreWriter, _ permit: ReconcilePermit) throws {
     let store = writer.store
     guard !store.devices.isZoneRecorded else { return }
-    try DeviceHandEditImport().run(writer)
+    try DeviceHandEditImport().run(writer, permit)
     guard var device = try store.devices.recordOfThisDevice() else { return }
     let name = store.context.zones.recordedName(at: store.context.now)
     device.zone = name

@@ -18,7 +18,7 @@ struct UncommittedRecordImport: ReconcileStep {
   ///
   /// - Returns: The paths of the committed records.
   @discardableResult
-  func run(_ writer: StoreWriter) throws -> [String] {
+  func run(_ writer: StoreWriter, _ permit: ReconcilePermit) throws -> [String] {
     let store = writer.store
     let files = store.validRecords(among: paths)
     if files.isEmpty { return [] }

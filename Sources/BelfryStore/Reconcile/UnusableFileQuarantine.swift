@@ -23,7 +23,7 @@ struct UnusableFileQuarantine: ReconcileStep {
     self.report = report
   }
 
-  func run(_ writer: StoreWriter) throws {
+  func run(_ writer: StoreWriter, _ permit: ReconcilePermit) throws {
     let store = writer.store
     for folder in ["alarms", "devices", CalendarRecord.folder, "log"] {
       var status = stat()
@@ -36,7 +36,7 @@ struct UnusableFileQuarantine: ReconcileStep {
       try take(path, from: store)
       if RecordPath(path) != nil { restorable.append(path) }
     }
-    let restored = try MissingRecordRestoration(restorable).run(writer)
+    let restored = try MissingRecordRestoration(restorable).run(writer, permit)
     if !restored.isEmpty { report(.restored(restored)) }
   }
 

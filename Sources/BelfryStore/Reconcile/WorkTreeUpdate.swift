@@ -32,7 +32,7 @@ import Glibc
 struct WorkTreeUpdate: ReconcileStep {
   static let stage = ReconcileStage.movedBranch
 
-  func run(_ writer: StoreWriter) throws {
+  func run(_ writer: StoreWriter, _ permit: ReconcilePermit) throws {
     guard let head = try writer.head(), head != writer.reconciled else { return }
     // git may not have flushed its commit, on which the journal's entries build.
     try writer.store.checkpoint.flush()
@@ -40,7 +40,7 @@ struct WorkTreeUpdate: ReconcileStep {
     writer.reconciled = head
     writer.isReconciling = true
     defer { writer.isReconciling = false }
-    var moved = MovedRecords(writer, head: head)
+    var moved = MovedRecords(writer, permit, head: head)
     var isComplete = true
     do {
       // A garbage-collected commit counts as unknown.
@@ -63,6 +63,7 @@ struct WorkTreeUpdate: ReconcileStep {
 /// The records that differ between the work tree and a branch that another program has moved.
 private struct MovedRecords {
   private let writer: StoreWriter
+  private let permit: ReconcilePermit
   private let head: ObjectID
   private var store: Store { writer.store }
   private var repository: Repository { writer.repository }
@@ -79,8 +80,9 @@ private struct MovedRecords {
   /// False if something could not be read, and was left out.
   private(set) var isComplete = true
 
-  init(_ writer: StoreWriter, head: ObjectID) {
+  init(_ writer: StoreWriter, _ permit: ReconcilePermit, head: ObjectID) {
     self.writer = writer
+    self.permit = permit
     self.head = head
     origin = EditOrigin(writer.repository, from: writer.seen)
   }
@@ -205,14 +207,14 @@ private struct MovedRecords {
     let alarms = edits.keys.compactMap { kind -> Identifier? in
       if case .alarm(let id) = kind { id } else { nil }
     }
-    let result = try HandEditImport(.alarms(alarms.sorted())).run(writer)
+    let result = try HandEditImport(.alarms(alarms.sorted())).run(writer, permit)
     // An invalid file is compared again with what Belfry had committed.
     if !result.invalid.isEmpty { isComplete = false }
-    if edits[.settings] != nil { try SettingsHandEditImport().run(writer) }
+    if edits[.settings] != nil { try SettingsHandEditImport().run(writer, permit) }
     let hasCalendars = edits.keys.contains { kind in
       if case .calendar = kind { true } else { false }
     }
-    if hasCalendars { try CalendarHandEditImport().run(writer) }
+    if hasCalendars { try CalendarHandEditImport().run(writer, permit) }
   }
 
   // MARK: From an unknown commit
@@ -235,7 +237,7 @@ private struct MovedRecords {
     if !filesToWrite.isEmpty {
       try writer.checkOut(filesToWrite.mapValues { $0 }, known: blobs, of: head)
     }
-    try HandEditImport(.alarms(index.unsettled), isBranchUnknown: true).run(writer)
+    try HandEditImport(.alarms(index.unsettled), isBranchUnknown: true).run(writer, permit)
     let tracked = Set(committed.map(\.path))
     let untracked = store.recordFiles().filter { path in
       switch RecordPath(path) {
@@ -243,8 +245,8 @@ private struct MovedRecords {
       case .alarm, .settings, .calendar, .attributes, .other, nil: false
       }
     }
-    try UncommittedRecordImport(untracked).run(writer)
-    try SettingsHandEditImport(isBranchUnknown: true).run(writer)
-    try CalendarHandEditImport(isBranchUnknown: true).run(writer)
+    try UncommittedRecordImport(untracked).run(writer, permit)
+    try SettingsHandEditImport(isBranchUnknown: true).run(writer, permit)
+    try CalendarHandEditImport(isBranchUnknown: true).run(writer, permit)
   }
 }

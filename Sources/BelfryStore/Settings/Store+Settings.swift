@@ -18,7 +18,9 @@ extension Store {
   public func set(
     _ setting: Setting, to value: Setting.Value?, isDryRun: Bool = false
   ) throws -> [(alarm: Alarm, occurrence: CivilDateTime)] {
-    try write(reconciling: .settings) { writer in
+    // On the tier free, edited alarms can have pending occurrences to complete.
+    let completes = try setting == .tier || !settings().settings.tier.confirmsCompletion
+    return try write(reconciling: completes ? .records : .settings) { writer in
       var record = try writer.readSettings()
       var settings = try self.settings().settings
       let value = value ?? Settings()[keyPath: setting.value]
@@ -69,8 +71,6 @@ extension Store {
   private func completePending(
     _ writer: StoreWriter, into files: inout [String: [UInt8]?]
   ) throws -> [(alarm: Alarm, occurrence: CivilDateTime)] {
-    // An edited alarm can have pending occurrences, too.
-    try HandEditImport(.unsettled).run(writer)
     let invalid = writer.checkedAlarms?.invalid ?? []
     var completed: [(alarm: Alarm, occurrence: CivilDateTime)] = []
     for summary in try AlarmIndex(self).summaries()

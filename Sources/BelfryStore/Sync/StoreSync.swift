@@ -318,7 +318,7 @@ private struct SyncRun {
   /// Merges all fetched commits into the checked-out branch, whatever its name. Returns the branch's commit.
   private mutating func join() throws -> ObjectID? {
     try store.write(reconciling: .all) { writer in
-      for outcome in try IncomingMerge().mergeAll(writer) { result.add(outcome) }
+      for outcome in try writer.mergeIncoming() { result.add(outcome) }
       for index in reachable {
         guard let theirs = peers[index].theirs else { continue }
         do {
