@@ -41,7 +41,13 @@ public enum ChildCommand: Hashable, Sendable {
   /// Returns the arguments of `belfry`.
   ///
   /// - Parameter store: the path of the store's folder.
-  public func arguments(store: String) -> [String] { arguments + ["--store", store] }
+  public func arguments(store: String) -> [String] {
+    let folder = ["--store", store]
+    if case .attend(let registry) = self {
+      return [ChildCommand.attendName] + folder + ["--hook-registry", registry]
+    }
+    return arguments + folder
+  }
 
   private var arguments: [String] {
     switch self {
@@ -65,7 +71,7 @@ public enum ChildCommand: Hashable, Sendable {
       case .stop, .done, .skip, .unskip, .dismiss:
         [ChildCommand.recordAnswerName, answer.verb.rawValue]
       }
-    case .attend(let registry): [ChildCommand.attendName, "--hook-registry", registry]
+    case .attend: [ChildCommand.attendName]
     }
   }
 
