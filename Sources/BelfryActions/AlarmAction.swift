@@ -81,7 +81,7 @@ public struct AlarmChange: Sendable {
   public let before: Alarm?
   /// The alarm after the action.
   public let alarm: Alarm
-  /// What happened, in chronological order; empty if nothing did.
+  /// The events of the action, in chronological order; empty if it changes nothing.
   public let events: [Event]
   /// The status after the action, with the next occurrence.
   public let status: AlarmStatus
@@ -92,11 +92,6 @@ public struct AlarmChange: Sendable {
     self.alarm = alarm
     self.events = events
     self.status = status
-  }
-
-  /// Creates a change, with the status that the alarm has in a store.
-  init(_ before: Alarm?, _ alarm: Alarm, _ events: [Event], in store: Store) throws {
-    self.init(before: before, alarm: alarm, events: events, status: try store.status(alarm))
   }
 
   /// The fields of the definition with another value than before, in ascending order.
@@ -113,8 +108,12 @@ extension Store {
   ///
   /// The message of the commit describes the last event of a single alarm, or the number of alarms.
   ///
-  /// - Parameter moment: The time of the log entries; nil for the current time.
-  func change(_ changes: [AlarmChange], at moment: Instant? = nil) -> Change? {
+  /// - Parameters:
+  ///   - moment: The time of the log entries; nil for the current time.
+  ///   - facts: The facts of all events, which the message for several alarms names; nil for none.
+  func change(
+    _ changes: [AlarmChange], at moment: Instant? = nil, facts: LogPayload? = nil
+  ) -> Change? {
     let changes = changes.filter { !$0.events.isEmpty }
     guard let first = changes.first, let last = changes.last?.events.last else { return nil }
     if changes.count == 1 {
@@ -124,6 +123,7 @@ extension Store {
     return Change(
       alarms: changes.map(\.alarm),
       entries: entries(events, at: moment.map { Array(repeating: $0, count: events.count) }),
-      message: CommitMessage(last.action, alarms: changes.count, device: device))
+      message: CommitMessage(
+        last.action, alarms: changes.count, payload: facts, device: device))
   }
 }

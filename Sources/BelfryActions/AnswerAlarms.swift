@@ -76,11 +76,13 @@ public struct AnswerAlarms: AlarmAction {
   /// Returns the alarms that are answered. Those that are left out have no change.
   public func plan(_ alarms: [Alarm], in store: Store) throws -> ActionPlan<[AlarmChange]> {
     let ledger = store.ledger.read()
+    let status = try store.statusReader()
     let changes = try alarms.compactMap { before -> AlarmChange? in
       guard let after = try answered(before, ledger, in: store), !after.events.isEmpty else {
         return nil
       }
-      return try AlarmChange(before, after.alarm, after.events, in: store)
+      return AlarmChange(
+        before: before, alarm: after.alarm, events: after.events, status: status(after.alarm))
     }
     return ActionPlan(store.change(changes, at: logTime ?? time), changes)
   }

@@ -48,13 +48,14 @@ public struct DeleteAlarms: AlarmAction {
 
   /// Returns the deleted alarms.
   public func plan(_ alarms: [Alarm], in store: Store) throws -> ActionPlan<[AlarmChange]> {
-    let event = Event(.deleted, payload: reason.map { .deletion($0) })
+    let facts = reason.map { LogPayload.deletion($0) }
+    let event = Event(.deleted, payload: facts)
     let deleted = try alarms.filter { try condition($0, store) }.map { before in
       AlarmChange(
         before: before, alarm: before.deleted(), events: [event],
         status: AlarmStatus(state: .disabled))
     }
-    var change = store.change(deleted)
+    var change = store.change(deleted, facts: facts)
     if isFinal { change?.message.isFinal = true }
     return ActionPlan(change, deleted)
   }

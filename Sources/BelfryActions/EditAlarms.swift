@@ -87,16 +87,21 @@ public struct EditAlarms: AlarmAction {
 
   /// Returns the change of each alarm; without events if it stays the same, and no part was stated.
   public func plan(_ alarms: [Alarm], in store: Store) throws -> ActionPlan<[AlarmChange]> {
-    let changes = try alarms.map { try edited($0, in: store) }
+    let status = try store.statusReader()
+    let changes = try alarms.map { try edited($0, in: store, status) }
     return ActionPlan(store.change(changes), changes)
   }
 
   /// Returns the change of one alarm; without events if it stays the same and no part was stated.
-  private func edited(_ before: Alarm, in store: Store) throws -> AlarmChange {
+  private func edited(
+    _ before: Alarm, in store: Store, _ status: (Alarm) -> AlarmStatus
+  ) throws -> AlarmChange {
     var wanted = before
     try edit(&wanted)
     let (fields, stated) = (wanted.changedFields(from: before), stated(before))
-    if fields.isEmpty, stated.isEmpty { return try AlarmChange(before, before, [], in: store) }
+    if fields.isEmpty, stated.isEmpty {
+      return AlarmChange(before: before, alarm: before, events: [], status: status(before))
+    }
     let (now, device) = (store.context.now, store.device)
     let alarm = wanted.stamped(against: before, at: now, device: device)
       .restating(stated, since: before, at: now, device: device)
@@ -108,18 +113,19 @@ public struct EditAlarms: AlarmAction {
     let facts =
       action == .edited ? LogPayload.fields(fields.isEmpty ? stated.allFields : fields) : nil
     let events =
-      try sideEffects(of: fields, from: before, to: alarm, in: store)
+      sideEffects(of: fields, from: before, to: alarm, in: store, status)
       + [Event(action, payload: payload ?? facts)]
-    return try AlarmChange(before, alarm, events, in: store)
+    return AlarmChange(before: before, alarm: alarm, events: events, status: status(alarm))
   }
 
   /// Returns the events of the occurrences that the edit clears: the open ones of an alarm that is disabled, and the
   /// skipped ones that a new schedule lacks.
   private func sideEffects(
-    of fields: [Alarm.Field], from before: Alarm, to after: Alarm, in store: Store
-  ) throws -> [Event] {
+    of fields: [Alarm.Field], from before: Alarm, to after: Alarm, in store: Store,
+    _ status: (Alarm) -> AlarmStatus
+  ) -> [Event] {
     if action == .disabled {
-      let status = try store.status(before)
+      let status = status(before)
       let current = [.ringing, .snoozed].contains(status.state) ? status.current : nil
       return Set(status.pending.map(\.occurrence) + [current].compactMap { $0 }).sorted()
         .map { Event(.cleared, $0) }

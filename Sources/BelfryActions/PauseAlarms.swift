@@ -60,6 +60,7 @@ public struct PauseAlarms: AlarmAction {
   public func plan(_ alarms: [Alarm], in store: Store) throws -> ActionPlan<Result> {
     let (now, device) = (store.context.now, store.device)
     let ledger = store.ledger.read()
+    let status = try store.statusReader()
     var unpausable: [Alarm] = []
     var changes: [AlarmChange] = []
     for before in alarms where isNamed || before.enabled {
@@ -72,7 +73,8 @@ public struct PauseAlarms: AlarmAction {
       let paused = timeline.paused(pause, at: now, settings: settings, ledger: ledger)
       let after = paused.alarm.stamped(against: before, at: now, device: device)
         .restating(StatedParts(fields: [.pause]), since: before, at: now, device: device)
-      changes.append(try AlarmChange(before, after, paused.events, in: store))
+      changes.append(
+        AlarmChange(before: before, alarm: after, events: paused.events, status: status(after)))
     }
     if isNamed, self.alarms.count == 1, let alarm = unpausable.first {
       throw ActionError.pauseCoversOnlyOccurrence(alarm)
@@ -82,10 +84,11 @@ public struct PauseAlarms: AlarmAction {
     return ActionPlan(store.change(changes), Result(changes: changed, unpausable: unpausable))
   }
 
-  /// What becomes of the pause of an alarm.
+  /// The pause that the action gives an alarm.
   private enum Wish {
+    /// The pause stays as it is.
     case unchanged
-    /// The alarm gets a pause; nil for none.
+    /// Another pause; nil for none.
     case set(Pause?)
   }
 

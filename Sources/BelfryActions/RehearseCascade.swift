@@ -13,7 +13,8 @@ public struct RehearseCascade: AlarmAction {
   public func plan(_ alarms: [Alarm], in store: Store) throws -> ActionPlan<AlarmChange?> {
     guard let before = alarms.first else { return ActionPlan(nil, nil) }
     let now = store.context.now
-    let status = try store.status(before)
+    let reader = try store.statusReader()
+    let status = reader(before)
     let isNear =
       status.nextRinging.map { $0.at.seconds(since: now) < Timeline.rehearsalTimeout } ?? false
     if status.state == .ringing || isNear { throw ActionError.ringsSoon(before) }
@@ -21,8 +22,9 @@ public struct RehearseCascade: AlarmAction {
     guard before.cascade?.plan.isActive == true else { throw ActionError.noActiveCascade(before) }
     var after = before
     after.progress.rehearsal = max(now, before.progress.rehearsal ?? now)
-    let change = try AlarmChange(
-      before, after, [Event(.rehearsed, payload: .rehearsalRequest)], in: store)
+    let change = AlarmChange(
+      before: before, alarm: after, events: [Event(.rehearsed, payload: .rehearsalRequest)],
+      status: reader(after))
     return ActionPlan(store.change([change]), change)
   }
 }

@@ -42,14 +42,13 @@ public enum ChildCommand: Hashable, Sendable {
   ///
   /// - Parameter store: the path of the store's folder.
   public func arguments(store: String) -> [String] {
-    let folder = ["--store", store]
-    if case .attend(let registry) = self {
-      return [ChildCommand.attendName] + folder + ["--hook-registry", registry]
-    }
-    return arguments + folder
+    let registry =
+      if case .attend(let path) = self { ["--hook-registry", path] } else { [String]() }
+    return words + ["--store", store] + registry
   }
 
-  private var arguments: [String] {
+  /// The command and its options, without the paths of folders.
+  private var words: [String] {
     switch self {
     case .settle: ["tick", "--settle"]
     case .sync(let interval, _):

@@ -61,6 +61,20 @@ import Testing
     #expect(try store.alarm(tea).map { try store.status($0).state } == .ringing)
   }
 
+  @Test("The commit that deletes several alarms of a partner names the reason")
+  func partnerDeletion() async throws {
+    let ids = [try fixture.add("Tea"), try fixture.add("Pills")]
+    _ = try DeleteAlarms(ofPartner: ids, reason: .partnerRemoved(partner: "Chris"), isFinal: true)
+      .perform(in: fixture.store)
+    let message = try await fixture.sandbox.git(
+      "log", "-1", "--format=%B", in: fixture.sandbox.store
+    ).out
+    #expect(message.hasPrefix("Deleted: 2 alarms\n"))
+    for trailer in ["Action: deleted", "Reason: partnerRemoved", "Partner: Chris", "Final: true"] {
+      #expect(message.contains(trailer + "\n"), "\(message)")
+    }
+  }
+
   @Test("Deleting finished alarms spares those that were edited since")
   func deletion() throws {
     let done = try fixture.add("Dentist", "23 nov 9:00")

@@ -1,6 +1,6 @@
 import BelfryCore
 
-/// What a person does with an open, skipped or missed occurrence.
+/// A verb by which a person answers an open, skipped or missed occurrence.
 public enum AnswerVerb: String, CaseIterable, Sendable {
   case stop, done, snooze, skip, unskip, dismiss
 

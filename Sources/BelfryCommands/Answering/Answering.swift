@@ -100,7 +100,7 @@ struct Answering {
   func giveAndShow(_ answer: Answer, json: Bool) throws {
     let changes = try give(answer)
     defer { DoneAction(context).run(changes) }
-    if json { return try show(changes.compactMap(document)) }
+    if json { return try Console.write(changes.compactMap(document), asList: isBulk) }
     for change in changes {
       for line in messages(change) {
         // The message about a skip does not name the alarm.
@@ -113,11 +113,6 @@ struct Answering {
   /// Returns the document of a change; nil for none.
   private func document(_ change: AlarmChange) -> ActionDocument? {
     change.events.last.map { output.document(change.alarm, change.status, event: $0) }
-  }
-
-  private func show(_ documents: [ActionDocument]) throws {
-    if isBulk { return try Console.write(documents) }
-    if let document = documents.first { try Console.write(document) }
   }
 
   /// Returns the messages about a change.

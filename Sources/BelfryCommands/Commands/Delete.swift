@@ -58,8 +58,7 @@ struct Delete: ParsableCommand {
     let documents = deleted.map {
       output.document($0.alarm, $0.status, event: Event(.deleted))
     }
-    if isBulk { return try Console.write(documents) }
-    if let document = documents.first { try Console.write(document) }
+    try Console.write(documents, asList: isBulk)
   }
 
   private func count(_ number: Int) -> String {

@@ -82,9 +82,7 @@ private struct Switching {
         context.show(output.batteryWarnings[change.alarm.id], isStill: isStill)
       }
     }
-    guard json else { return }
-    if isBulk { return try Console.write(documents) }
-    if let document = documents.first { try Console.write(document) }
+    if json { try Console.write(documents, asList: isBulk) }
   }
 
   private func describe(_ change: AlarmChange, _ output: AlarmOutput) {

@@ -60,10 +60,10 @@ public final class StoreChanges: Sendable {
     }
     sources = [
       source(watch.descriptor) {
-        let kinds = watch.readEvents().map(StoreChanges.kinds)
+        let kinds = Set(watch.readEvents().flatMap(StoreChanges.kinds))
         // Another branch may be checked out.
-        watch.watch(branch: store.branch.filesAndConfiguration)
-        return kinds.reduce(into: []) { $0.formUnion($1) }
+        if kinds.contains(.log) { watch.watch(branch: store.branch.filesAndConfiguration) }
+        return kinds
       },
       source(local.descriptor) { local.readEvents() },
     ]

@@ -1,4 +1,5 @@
 import BelfryStore
+import Files
 import Glibc
 
 /// A check that a store's folder is still in its place: while the daemon runs, a disk can be unmounted, another one mounted
@@ -20,7 +21,7 @@ struct StorePresence {
   /// True if the folder is missing.
   private(set) var isAway = false
   /// The identities of the folders of the open store.
-  private var folders: [FolderIdentity?]
+  private var folders: [FileIdentity?]
 
   /// Creates a check of an open store.
   init(_ store: Store) { folders = StorePresence.folders(of: store) }
@@ -50,10 +51,7 @@ struct StorePresence {
   /// Records that there is no usable store in the place.
   mutating func recordFailure() { isAway = true }
 
-  private static func folders(of store: Store) -> [FolderIdentity?] {
-    [store.path, store.localFolder].map { path in
-      var status = stat()
-      return stat(path, &status) == 0 ? FolderIdentity(status) : nil
-    }
+  private static func folders(of store: Store) -> [FileIdentity?] {
+    [store.path, store.localFolder].map { FileIdentity($0) }
   }
 }

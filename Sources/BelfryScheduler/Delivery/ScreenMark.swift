@@ -17,12 +17,8 @@ public final class ScreenMark: Sendable {
 
   /// Returns true if a process has the mark of a store. The files of another user's process cannot be read.
   static func isSet(by process: Int32, store: String) -> Bool {
-    var (wanted, found) = (stat(), stat())
-    guard stat(store, &wanted) == 0 else { return false }
+    guard let folder = FileIdentity(store) else { return false }
     let files = "/proc/\(process)/fd"
-    return DurableFile.names(in: files).contains { name in
-      stat("\(files)/\(name)", &found) == 0 && found.st_dev == wanted.st_dev
-        && found.st_ino == wanted.st_ino
-    }
+    return DurableFile.names(in: files).contains { FileIdentity("\(files)/\($0)") == folder }
   }
 }

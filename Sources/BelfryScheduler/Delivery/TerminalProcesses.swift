@@ -101,23 +101,14 @@ struct TerminalProcesses: Sendable {
       && ScreenMark.isSet(by: process.id, store: store)
   }
 
-  /// Returns true if Belfry's own screen is in the foreground of a pane of tmux, or in a popup.
-  ///
-  /// - Parameters:
-  ///   - pane: the device number of the pane's terminal.
-  ///   - others: the device numbers of the terminals of all panes. A popup has none of them.
-  func showsScreen(of store: String, on server: TmuxServer, pane: UInt32, others: Set<UInt32>)
-    -> Bool
-  {
-    processes.values.contains { process in
-      guard process.name == "belfry", process.terminal != 0,
-        self.server(ofPane: process.session) == server.process
-      else { return false }
-      let isVisible =
-        process.terminal == pane
-        ? process.group == process.foreground : !others.contains(process.terminal)
-      return isVisible && isScreen(process, of: store)
-    }
+  /// Returns the device numbers of the terminals of a tmux server with Belfry's own screen of a store in the foreground.
+  func screens(of store: String, on server: TmuxServer) -> Set<UInt32> {
+    Set(
+      processes.values.filter { process in
+        process.terminal != 0 && process.group == process.foreground
+          && isScreen(process, of: store)
+          && self.server(ofPane: process.session) == server.process
+      }.map(\.terminal))
   }
 
   /// The identifiers of the processes that lead a session on a terminal.

@@ -119,15 +119,16 @@ public struct Terminals: Sendable {
     let clients = screens.filter { $0.use == .tmuxClient }
     if clients.isEmpty { return count }
     for server in processes.tmuxServers {
-      let panes = Set(await server.panes().compactMap(Terminals.device))
+      let screens = store.map { processes.screens(of: $0, on: server) } ?? []
+      // A popup is no pane, and all clients count as having it.
+      let panes = screens.isEmpty ? [] : await server.panes()
+      let hasPopup = !screens.isSubset(of: panes.compactMap(Terminals.device))
       for shown in await server.clients() {
         guard let device = Terminals.device(shown.terminal),
           let client = clients.first(where: { $0.device == device })
         else { continue }
         // tmux would draw the message instead of what Belfry's screen shows.
-        if let store, let pane = Terminals.device(shown.pane),
-          processes.showsScreen(of: store, on: server, pane: pane, others: panes)
-        {
+        if hasPopup || Terminals.device(shown.pane).map(screens.contains) == true {
           count += 1
           continue
         }

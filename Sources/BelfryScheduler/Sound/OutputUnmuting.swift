@@ -3,8 +3,9 @@ import Glibc
 
 /// The unmuting of the sound output while an alarm sounds.
 ///
-/// Each output is unmuted once, so that it stays muted if the user mutes it, unless the sound server restarts. The levels before are recorded in a file:
-/// if the process is killed, the next one restores them. Whoever changes the file holds the lock of `SoundLoop`.
+/// Each output is unmuted once, so that it stays muted if the user mutes it, unless the sound server restarts. The levels
+/// before are recorded in a file: if the process is killed, the next one restores them. Whoever changes the file holds the
+/// lock of `SoundLoop`.
 public struct OutputUnmuting: Sendable {
   private let output: @Sendable () -> SoundOutput
   private let path: String

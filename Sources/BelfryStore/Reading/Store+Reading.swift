@@ -94,9 +94,12 @@ extension Store {
   }
 
   /// Returns the current status of an alarm.
-  public func status(_ alarm: Alarm) throws -> AlarmStatus {
-    timeline(alarm).status(
-      at: context.now, settings: try settings().settings, ledger: ledger.read())
+  public func status(_ alarm: Alarm) throws -> AlarmStatus { try statusReader()(alarm) }
+
+  /// Returns a function that returns the current status of alarms. It reads the settings and the ledger only once.
+  public func statusReader() throws -> (Alarm) -> AlarmStatus {
+    let (settings, ledger) = (try settings().settings, ledger.read())
+    return { self.timeline($0).status(at: self.context.now, settings: settings, ledger: ledger) }
   }
 
   /// Returns the timeline of an alarm for this device at the current time.
