@@ -18,7 +18,7 @@ import Testing
 
   /// Returns the titles in the index, which may be outdated.
   private func indexed(_ store: Store) throws -> [String] {
-    try content(store).rows.values.compactMap { $0.summary?.title }.sorted()
+    try content(store).rows.compactMap { $0.summary?.title }.sorted()
   }
 
   @Test("A write of an alarm updates its row")
@@ -250,7 +250,7 @@ import Testing
             guard let content = store.alarmIndexCache.read() else { continue }
             found += 1
             #expect(content.fingerprint == "other" && content.rows.count == 40)
-            #expect(Set(content.rows.values.compactMap { $0.summary?.title }).count == 1)
+            #expect(Set(content.rows.compactMap { $0.summary?.title }).count == 1)
           }
           return found
         }

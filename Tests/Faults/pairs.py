@@ -13,11 +13,12 @@ from verbs import Verbs
 MORE = {"disable many": ["disable", "+many"], "enable many": ["enable", "+many"],
         "git gc": ["git", "--", "gc", "--quiet"], "git repack": ["git", "--", "repack", "-d", "--quiet"]}
 MANY = 60  # number of alarms with the tag `many`
-DOCTOR = 5  # number of rounds between two calls of `doctor`
-EPOCH = 200  # number of rounds with one store
+DOCTOR = 20  # number of rounds between two calls of `doctor`
+EPOCH = 60  # number of rounds with one store
 OTHER = {"disable many": "enable many", "enable many": "disable many"}
 # The exit statuses of a refusal: a usage error, an action that is not possible, a limit of the tier, and a lock.
 REFUSED = {2, 4, 5, 7}
+MISSING = 3  # the exit status if there is no such alarm
 # Kinds that fail if the other call has just removed or made what they name, or does the same.
 DEPENDENT = {"git gc", "git repack", "clone", "restore", "partner sync", "remote add", "remote remove"}
 
@@ -76,19 +77,24 @@ class Pairs(Verbs):
             thread.join()
         self.counts["calls"] += len(calls)
         shown = " beside ".join(f"`{' '.join(words)}`" for _, words in calls)
-        for number, (kind, _) in enumerate(calls):
+        for number, (kind, words) in enumerate(calls):
             outcome = outcomes[number]
             if isinstance(outcome, Unusable):
                 raise outcome
             self.counts["acknowledged" if outcome.code == 0 else "refused"] += 1
             expected = outcome.code == 0 or outcome.code in REFUSED or kind in DEPENDENT or kind == "repair"
-            if not expected and not self.is_from_remote(kind, outcome):
+            is_removed = outcome.code == MISSING and self.can_remove(calls[:number] + calls[number + 1:], words)
+            if not expected and not is_removed and not self.is_from_remote(kind, outcome):
                 self.report.fail("a command fails beside another one", f"step {self.steps}: {shown}: {brief(outcome)}")
         self.recent.append(shown)
         self.find_damage(device)
         if len(self.recent) == DOCTOR:
             self.ask_doctor(device, moment)
             self.recent.clear()
+
+    def can_remove(self, others, words):
+        """Returns true if one of other calls removes the alarm that a call names."""
+        return any(other[0] == "delete" and other[-1] in words or other[0] == "undo" for _, other in others)
 
     def is_from_remote(self, kind, outcome):
         """Returns true for a sync with a remote that another call has added, and that does not exist."""

@@ -36,13 +36,14 @@ struct AlarmIndex {
     // Another time zone or setting invalidates the statuses, but not the signatures of the files.
     statusesHold = cached.map { store.alarmIndexCache.isCurrent($0.fingerprint) } ?? false
     do {
-      scan = try FolderScan.scan(store.path + "/alarms", rows: cached?.rows ?? [:])
+      scan = try FolderScan.scan(store.path + "/alarms", rows: cached?.rows ?? [])
     } catch let error as FileError where cached != nil && !Store.isOutOfResources(error) {
       // If the folder cannot be read, the alarms are read from the history.
       scan = nil
     }
     var stale: [Identifier] = []
-    for row in scan?.unchanged ?? [] {
+    for position in scan?.unchanged ?? [] {
+      guard let row = cached?.rows[position] else { continue }
       if statusesHold, row.isValid(at: store.context.now) {
         noteChange(at: row.validUntil)
       } else {
@@ -57,7 +58,7 @@ struct AlarmIndex {
             RecordError("its name is not an alarm id"), lastGood: false)))
     }
     // Without the folder, every record is missing.
-    let all = scan == nil ? cached.map { Array($0.rows.keys) } : nil
+    let all = scan == nil ? cached?.rows.map(\.id) : nil
     pending = store.pendingVersions()
     try readRecords(
       stale + outdated(), changed: scan?.changed ?? [], removed: all ?? scan?.removed ?? [])
@@ -67,8 +68,8 @@ struct AlarmIndex {
   private func outdated() -> [Identifier] {
     guard let pending else { return [] }
     guard let cached else { return Array(pending.alarms) }
-    return pending.alarms.filter { pending.differs($0, from: cached.rows[$0]?.blob) }
-      + cached.rows.keys.filter { pending.isUntracked($0) }
+    return pending.alarms.filter { pending.differs($0, from: cached[$0]?.blob) }
+      + cached.rows.map(\.id).filter { pending.isUntracked($0) }
   }
 
   /// Includes the next change of an alarm's status in `nextChange`.
@@ -82,7 +83,7 @@ struct AlarmIndex {
     _ stale: [Identifier], changed: [Identifier], removed: [Identifier]
   ) throws {
     // Without an index row, HEAD decides whether a record is committed, and which records are missing.
-    let isNew = changed.contains { cached?.rows[$0] == nil }
+    let isNew = changed.contains { cached?[$0] == nil }
     // An unreadable history must not prevent alarms from ringing: the files are then used as they are.
     let committed =
       cached == nil || isNew ? (try? Store.committedAlarms(store.repository())) ?? [:] : [:]
@@ -96,7 +97,7 @@ struct AlarmIndex {
       switch try store.readAlarm(id) {
       case .good(let written, let content):
         let blob = Repository.blobID(content.bytes)
-        let known = cached?.rows[id]?.blob
+        let known = cached?[id]?.blob
         let joined = pending?.joined(id, with: content.bytes)
         let alarm = joined ?? written
         if joined == nil, pending?.isUntracked(id) != true, blob == known ?? committed[id] {
@@ -129,7 +130,7 @@ struct AlarmIndex {
       case .missing:
         unsettled.append(id)
         // A file that never existed was not removed.
-        if pending?.isNew(id) != true || cached?.rows[id] != nil {
+        if pending?.isNew(id) != true || cached?[id] != nil {
           problems.append(RecordProblem(path: path, kind: .removed))
         }
         if let good = (try? store.lastGood(id, pending)) ?? nil {
@@ -159,8 +160,9 @@ struct AlarmIndex {
 
   /// Returns the summaries of all alarms.
   func summaries() -> [AlarmSummary] {
-    let rows = (cached?.all ?? []).filter { corrected[$0.id] == nil }
-    return Chunks.map(rows.count) { range in rows[range].compactMap(\.summary) }
+    var rows = cached?.rows ?? []
+    if !corrected.isEmpty { rows.removeAll { corrected[$0.id] != nil } }
+    return Chunks.map(rows.count) { [rows] range in rows[range].compactMap(\.summary) }
       + corrected.values.compactMap { $0 }.sorted { $0.id < $1.id }
   }
 

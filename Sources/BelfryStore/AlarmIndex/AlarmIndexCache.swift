@@ -17,24 +17,30 @@ struct AlarmIndexCache: StorePart {
     /// The other inputs of the statuses: the time zones and the settings.
     let fingerprint: String
     /// The rows in the order of the alarms' ids.
-    let all: [CachedAlarm]
-    /// The rows by the alarms' ids.
-    let rows: [Identifier: CachedAlarm]
+    let rows: [CachedAlarm]
+
+    /// Returns the row of an alarm, or nil if it has none.
+    subscript(id: Identifier) -> CachedAlarm? {
+      var (first, end) = (0, rows.count)
+      while first < end {
+        let middle = (first + end) / 2
+        if rows[middle].id < id { first = middle + 1 } else { end = middle }
+      }
+      return first < rows.count && rows[first].id == id ? rows[first] : nil
+    }
   }
 
   /// Returns the alarm index, or nil if there is none.
   func read() -> Content? {
     store.cache.read { database in
       guard let state = try AlarmIndexCache.state(of: database) else { return nil }
-      var all: [CachedAlarm] = []
+      var rows: [CachedAlarm] = []
       try database.run("SELECT content FROM alarms ORDER BY id") {
-        all.append(try AlarmIndexCache.row($0))
+        rows.append(try AlarmIndexCache.row($0))
       }
-      let rows = Dictionary(all.map { ($0.id, $0) }) { $1 }
       // A lost row would hide that the file of its alarm is missing.
       guard rows.count == state.count else { throw CacheDatabase.Failure.damaged }
-      return Content(
-        generation: state.generation, fingerprint: state.fingerprint, all: all, rows: rows)
+      return Content(generation: state.generation, fingerprint: state.fingerprint, rows: rows)
     }
   }
 

@@ -17,13 +17,12 @@ public enum Chunks {
     if count < threshold { return transform(0..<count) }
     let chunks = 4
     let size = (count + chunks - 1) / chunks
-    let parts = Mutex<[Int: [Element]]>([:])
+    let parts = Mutex([[Element]](repeating: [], count: chunks))
     DispatchQueue.concurrentPerform(iterations: chunks) { number in
       let part = transform(min(count, number * size)..<min(count, (number + 1) * size))
       parts.withLock { $0[number] = part }
     }
-    let found = parts.withLock { $0 }
-    return (0..<chunks).flatMap { found[$0] ?? [] }
+    return parts.withLock { $0 }.flatMap { $0 }
   }
 
   /// Runs two closures, on two cores if a second one is free, and returns when both have ended.

@@ -49,7 +49,7 @@ final class CacheDatabase {
   /// The time for which a connection waits for another one, in milliseconds. Belfry then works without the caches.
   private static let timeout: Int32 = 100
   /// The size of the write-ahead log from which on it is moved to the database. Each first reader reads the log.
-  private static let maxLogSize = 512 << 10
+  private static let maxLogSize = 128 << 10
 
   private let path: String
   private let connection: OpaquePointer

@@ -222,14 +222,14 @@ private struct MovedRecords {
   /// Updates the work tree if the commit with which it last agreed is unknown.
   mutating func update() throws {
     let index = try AlarmIndex(store)
-    let rows = store.alarmIndexCache.read()?.rows ?? [:]
+    let cached = store.alarmIndexCache.read()
     let committed = try repository.changedFiles(from: nil, to: repository.commit(head).tree)
     for change in committed {
       guard let kind = RecordPath(carried: change.path), let blob = change.after,
         access("\(store.path)/\(change.path)", F_OK) != 0
       else { continue }
       // An alarm in the index had a file, so the user has removed it.
-      if case .alarm(let id) = kind, rows[id] != nil { continue }
+      if case .alarm(let id) = kind, cached?[id] != nil { continue }
       guard let bytes = content(blob, kind), !isUnusable(bytes, kind) else { continue }
       filesToWrite[change.path] = bytes
       blobs[change.path] = blob
