@@ -10,8 +10,6 @@ struct CachedAlarm: Sendable {
   let signature: FileSignature
   /// A time before the file was read, in nanoseconds since the epoch. See `FileSignature.isConclusive(at:)`.
   let readAt: Int64
-  /// The blob of the version that the summary describes.
-  let blob: ObjectID
   /// The start of the time in which the summary's status is valid.
   let validFrom: Instant
   /// The end of that time, exclusive.
@@ -27,7 +25,6 @@ struct CachedAlarm: Sendable {
     self.id = id
     self.signature = signature
     self.readAt = readAt
-    self.blob = blob
     self.validFrom = validFrom
     self.validUntil = validUntil
     var bytes = Array(id.text.utf8)
@@ -43,23 +40,35 @@ struct CachedAlarm: Sendable {
 
   /// Reads a row. Returns nil if it is damaged.
   init?(_ bytes: [UInt8]) {
-    guard var reader = CacheReader(checked: bytes),
-      let id = reader.take(Identifier.length).flatMap({ Identifier($0) }),
-      let signature = reader.signature(), let readAt = reader.number(as: Int64.self),
-      let blob = reader.take(ObjectID.byteCount), let from = reader.number(as: Int64.self),
-      let until = reader.number(as: Int64.self)
+    let end = bytes.count - MemoryLayout<UInt64>.size
+    guard end >= CachedAlarm.fieldsSize,
+      CacheCoding.number(bytes, at: end) == CacheCoding.checksum(bytes[..<end]),
+      let id = Identifier(bytes[..<Identifier.length])
     else { return nil }
+    func number(_ offset: Int) -> Int64 {
+      CacheCoding.number(bytes, at: offset, as: Int64.self)
+    }
+    let (signed, dated) = (Identifier.length, CachedAlarm.blobEnd)
     self.id = id
-    self.signature = signature
-    self.readAt = readAt
-    self.blob = ObjectID(blob)
-    validFrom = Instant(milliseconds: from)
-    validUntil = Instant(milliseconds: until)
+    signature = FileSignature(
+      size: number(signed), modified: number(signed + 8), changed: number(signed + 16),
+      inode: CacheCoding.number(bytes, at: signed + 24))
+    readAt = number(signed + 32)
+    validFrom = Instant(milliseconds: number(dated))
+    validUntil = Instant(milliseconds: number(dated + 8))
     self.bytes = bytes
   }
 
-  /// The size of the fields before the summary: the id, the signature, the blob, and three times.
-  private static let fieldsSize = Identifier.length + 4 * 8 + ObjectID.byteCount + 3 * 8
+  /// The blob of the version that the summary describes.
+  var blob: ObjectID {
+    ObjectID(bytes[(CachedAlarm.blobEnd - ObjectID.byteCount)..<CachedAlarm.blobEnd])
+  }
+
+  /// The end of the blob, which follows the id, the signature and the time of the read.
+  private static let blobEnd = Identifier.length + 4 * 8 + 8 + ObjectID.byteCount
+
+  /// The size of the fields before the summary: all these, and the period of the status.
+  private static let fieldsSize = blobEnd + 2 * 8
 
   /// The summary, which few commands need of all alarms; nil if it is not valid.
   var summary: AlarmSummary? {
@@ -69,6 +78,13 @@ struct CachedAlarm: Sendable {
       return reader.summary(id)
     }
   }
+
+  /// The name of the record's file, with a final zero.
+  var fileName: [CChar] {
+    bytes[..<Identifier.length].map(CChar.init(bitPattern:)) + CachedAlarm.suffix
+  }
+
+  private static let suffix = Array(".json".utf8CString)
 
   /// Returns true if the signature of the file proves that it is unchanged.
   func vouches(for signature: FileSignature) -> Bool {

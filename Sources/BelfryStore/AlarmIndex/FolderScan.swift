@@ -41,36 +41,42 @@ struct FolderScan: Sendable {
       }
     }
     // A folder with as many records as were found has no new one.
-    let listed = scan.list(stream)
-    if listed.count != rows.count - scan.removed.count {
+    var count = 0
+    scan.strays = list(stream) { _ in count += 1 }
+    if count != rows.count - scan.removed.count {
       let known = Set(rows.map(\.id))
-      scan.changed += listed.filter { !known.contains($0) }
+      rewinddir(stream)
+      scan.strays = list(stream) { name in
+        if let id = Identifier(Array(name)[...]), !known.contains(id) { scan.changed.append(id) }
+      }
     }
     return scan
   }
 
   private static func state(of row: CachedAlarm, in folder: Int32) -> FileState {
     var status = stat()
-    if fstatat(folder, "\(row.id).json", &status, AT_SYMLINK_NOFOLLOW) != 0 {
-      return errno == ENOENT ? .removed : .changed
-    }
+    let result = fstatat(folder, row.fileName, &status, AT_SYMLINK_NOFOLLOW)
+    if result != 0 { return errno == ENOENT ? .removed : .changed }
     return row.vouches(for: FileSignature(status)) ? .unchanged : .changed
   }
 
-  /// Reads the rest of the listing. Returns the records, and notes the strays.
-  private mutating func list(_ stream: OpaquePointer) -> [Identifier] {
-    var records: [Identifier] = []
+  /// Calls a closure with the id in the name of each record, and returns the strays.
+  private static func list(
+    _ stream: OpaquePointer, _ body: (Slice<UnsafeBufferPointer<UInt8>>) -> Void
+  ) -> [String] {
+    var strays: [String] = []
     while let entry = readdir(stream) {
       let name = FolderEntry.name(entry)
       guard name.suffix(5).elementsEqual(".json".utf8), name.first != UInt8(ascii: ".") else {
         continue
       }
-      if let id = Identifier(Array(name.dropLast(5))[...]) {
-        records.append(id)
+      let id = name.dropLast(5)
+      if id.count == Identifier.length, id.allSatisfy(Identifier.isCharacter) {
+        body(id)
       } else {
         strays.append(String(decoding: name, as: UTF8.self))
       }
     }
-    return records
+    return strays
   }
 }
