@@ -55,7 +55,8 @@ import Testing
       times: { .utc })
     while now < start.adding(seconds: 30 * 86_400) {
       let report = try await Tick(
-        open(), delivery: delivery, ledgerWriter: LedgerWriter(timeout: .seconds(120))
+        open(), delivery: delivery,
+        ledger: SharedLedger(owner: .thisProcess, timeout: .seconds(120))
       ).run()
       #expect(report.failures.isEmpty)
       #expect(report.problems.isEmpty)

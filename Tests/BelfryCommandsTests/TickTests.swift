@@ -11,8 +11,10 @@ import Testing
 
 /// One evaluation of a store, with a delivery that records its notifications.
 @Suite struct TickTests {
-  /// A ledger with a timeout that is long enough for the disk of a busy machine.
-  private var unhurried: LedgerWriter { LedgerWriter(timeout: .seconds(120)) }
+  /// Returns a ledger with a timeout that is long enough for the disk of a busy machine.
+  private func unhurried(_ owner: LeaseOwner = .thisProcess) -> SharedLedger {
+    SharedLedger(owner: owner, timeout: .seconds(120))
+  }
 
   @Test("The log has the firing of an occurrence before its response, however fast the hook is")
   func firedBeforeDone() async throws {
@@ -103,18 +105,18 @@ import Testing
     // The lease is valid as long as the process lives.
     let alive = LeaseOwner(name: "me") { _ in true }
     #expect(
-      try await Tick(store, delivery: person, leaseOwner: alive, ledgerWriter: unhurried).run()
+      try await Tick(store, delivery: person, ledger: unhurried(alive)).run()
         .delivered
         .isEmpty)
     let dead = LeaseOwner(name: "me") { $0 == "me" }
     #expect(
-      try await Tick(store, delivery: person, leaseOwner: dead, ledgerWriter: unhurried).run()
+      try await Tick(store, delivery: person, ledger: unhurried(dead)).run()
         .delivered.count
         == 1)
     #expect(store.ledger.read()[key]?.attempts == 2)
     #expect(store.ledger.read()[key]?.state == .delivered)
     #expect(
-      try await Tick(store, delivery: person, leaseOwner: dead, ledgerWriter: unhurried).run()
+      try await Tick(store, delivery: person, ledger: unhurried(dead)).run()
         .delivered
         .isEmpty)
     #expect(person.headlines.filter { $0 == "Rent" }.count == 1)
@@ -130,7 +132,7 @@ import Testing
       guard case .firing(_, let firing) = notification, !firing.isLate else { return }
       seen.withLock { $0 = store.ledger.read()[notification.key]?.state }
     }
-    _ = try await Tick(store, delivery: person, ledgerWriter: unhurried).run()
+    _ = try await Tick(store, delivery: person, ledger: unhurried()).run()
     #expect(seen.withLock { $0 } == .claimed)
   }
 
@@ -151,12 +153,12 @@ import Testing
     let person = Person { _ in }
     let alive = LeaseOwner(name: "me") { _ in true }
     #expect(
-      try await Tick(before, delivery: person, leaseOwner: alive, ledgerWriter: unhurried).run()
+      try await Tick(before, delivery: person, ledger: unhurried(alive)).run()
         .delivered
         .isEmpty)
     let after = try store(sandbox, at: "2026-11-23T09:05:07Z")
     #expect(
-      try await Tick(after, delivery: person, leaseOwner: alive, ledgerWriter: unhurried).run()
+      try await Tick(after, delivery: person, ledger: unhurried(alive)).run()
         .delivered
         .count == 1)
     #expect(after.ledger.read()[key]?.owner == nil)
@@ -174,11 +176,11 @@ import Testing
       for await _ in release {}
     }
     let first = try store(sandbox, at: "2026-11-23T09:00:05Z")
-    async let report = Tick(first, delivery: hanging, ledgerWriter: unhurried).run()
+    async let report = Tick(first, delivery: hanging, ledger: unhurried()).run()
     for await _ in reached { break }
     let person = Person { _ in }
     _ = try await Tick(
-      store(sandbox, at: "2026-11-23T09:01:05Z"), delivery: person, ledgerWriter: unhurried
+      store(sandbox, at: "2026-11-23T09:01:05Z"), delivery: person, ledger: unhurried()
     ).run()
     #expect(person.headlines == ["Tea"])
     releases.finish()
@@ -196,9 +198,9 @@ import Testing
     disk.close()
     let (told, tells) = AsyncStream.makeStream(of: Void.self)
     let person = Person { _ in tells.finish() }
-    let ledgerWriter = LedgerWriter(timeout: .milliseconds(50)) { disk.pass() }
+    let ledger = SharedLedger(owner: .thisProcess, timeout: .milliseconds(50)) { disk.pass() }
     let tick = Tick(
-      try store(sandbox, at: "2026-11-23T09:00:05Z"), delivery: person, ledgerWriter: ledgerWriter)
+      try store(sandbox, at: "2026-11-23T09:00:05Z"), delivery: person, ledger: ledger)
     // Without a timeout for the claim, the delivery would never start.
     let report = try await tick.run()
     for await _ in told {}
@@ -207,7 +209,7 @@ import Testing
     disk.open()
     // The delivery is not known to have happened: two deliveries are better than none.
     let again = Tick(
-      try store(sandbox, at: "2026-11-23T09:00:35Z"), delivery: person, ledgerWriter: unhurried)
+      try store(sandbox, at: "2026-11-23T09:00:35Z"), delivery: person, ledger: unhurried())
     #expect(try await again.run().failures.isEmpty)
   }
 
@@ -225,7 +227,7 @@ import Testing
     }
     let tick = Tick(
       try Store.open(sandbox.store, context: context).store, delivery: person,
-      lockTimeout: .milliseconds(50), ledgerWriter: unhurried)
+      ledger: unhurried(), lockTimeout: .milliseconds(50))
     let report = try await tick.run()
     close(lock)
     #expect(person.headlines.first == "Rent" && !person.headlines.dropFirst().contains("Rent"))

@@ -82,21 +82,17 @@ import Testing
   @Test func theEngineHandsOutGroupsAndRecordsEachDelivery() {
     let all = DeliveryGroupTests.firings(12)
     var engine = DeliveryEngine(owner: "me")
-    let alarms = Set(all.compactMap(\.key.alarm))
-    let evaluated = DeliveryEngine.EvaluatedAlarms(alarms: alarms, pending: all)
-    let now = DeliveryGroupTests.due
-    #expect(engine.handle(.evaluated(evaluated), now: now) == [.claim(all)])
+    #expect(engine.evaluated(all) == all)
     // Another process has got the last one.
     let granted = Array(all.dropLast())
-    let effects = engine.handle(
-      .claimed(Set(all.map(\.id)), granted: Set(granted.map(\.id))), now: now)
-    #expect(effects == [.deliver(DeliveryGroup(granted)!)])
+    let groups = engine.claimed(all, granted: Set(granted.map(\.id)))
+    #expect(groups == [DeliveryGroup(granted)!])
     // The user stops all before the channel reports anything else.
     for pending in granted {
-      _ = engine.handle(.finished(pending.id, .delivered(.answer(.stop))), now: now)
-      _ = engine.handle(.ended(pending.id), now: now)
+      _ = engine.handle(.finished(pending.id, .delivered(.answer(.stop))))
+      _ = engine.handle(.ended(pending.id))
     }
-    let recorded = engine.handle(.recordingDue, now: now)
+    let recorded = engine.handle(.recordingDue)
     #expect(
       recorded == [
         .record(
@@ -104,8 +100,7 @@ import Testing
             outcomes: granted.map {
               DeliveryEngine.RecordedOutcome($0, .delivered(.answer(.stop)))
             })),
-        .commit, .respond(granted, .answer(.stop)),
-        .evaluate(Set(granted.compactMap(\.key.alarm))),
+        .respond(granted, .answer(.stop)),
       ])
     #expect(engine.phases.isEmpty)
   }

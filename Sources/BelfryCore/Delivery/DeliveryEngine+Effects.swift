@@ -1,24 +1,13 @@
 extension DeliveryEngine {
-  /// Something that the driver has to do.
+  /// Something that every driver has to do.
   public enum Effect: Hashable, Sendable {
-    /// Sync as soon as possible, and report `synced`.
-    case sync
-    /// Write claims for all processes to see, and report `claimed`.
-    case claim([PendingDelivery])
-    /// Run the channels of deliveries, and report `finished` for each, then `answered` and `ended` as they happen.
-    case deliver(DeliveryGroup)
-    /// End the channels of deliveries, also of those that the engine does not know.
-    case withdraw(Set<DeliveryID>)
     /// Report `recordingDue` shortly: deliveries that finish together are recorded together.
     case recordSoon
-    /// Write outcomes and ends to the ledger.
+    /// Write outcomes and ends to the ledger. A process that has claimed deliveries then commits the outcomes to the
+    /// log, and evaluates the alarms of the recording again.
     case record(Recording)
-    /// Commit what the ledger has and the log lacks.
-    case commit
     /// Carry out the user's answer to deliveries, and report `answerRecorded`.
     case respond([PendingDelivery], DeliveredAnswer)
-    /// Evaluate alarms again, and report `evaluated`.
-    case evaluate(Set<Identifier>)
   }
 
   /// The changes of the ledger that are recorded together.
@@ -42,6 +31,11 @@ extension DeliveryEngine {
 
     /// True if there is nothing to record.
     public var isEmpty: Bool { outcomes.isEmpty && released.isEmpty && withdrawn.isEmpty }
+
+    /// The alarms that have to be evaluated again after the recording.
+    public var alarms: Set<Identifier> {
+      Set((outcomes.map(\.pending.id) + withdrawn).compactMap(\.key.alarm))
+    }
   }
 
   /// The outcome of a delivery as the ledger has to have it. Nil means that the delivery was no longer needed.

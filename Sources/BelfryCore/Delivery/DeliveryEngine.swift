@@ -1,8 +1,11 @@
 /// The state machine of the deliveries of one process.
 ///
-/// The engine decides and a driver acts: `handle` takes an event and returns the effects that the driver performs, in
-/// order. The daemon drives it for as long as it runs, `tick` until it is settled, and the delivery helper for the
-/// notifications that it was handed.
+/// The engine decides and a driver acts. The daemon drives it for as long as it runs, `tick` until it is settled, and
+/// the delivery helper for the notifications that it was handed.
+///
+/// Deliveries start differently in each process: a driver calls those of the functions `evaluated`, `claimed`, `handed`
+/// and `withdrawn` that it needs, and they return what it has to do. After the start, all drivers do the same: `handle`
+/// takes an event and returns the effects that the driver performs, in order.
 ///
 /// ```
 ///             due               claimed               recorded               ended
@@ -17,16 +20,15 @@
 /// |---|---|---|---|---|---|
 /// | evaluated: due | claim, or hold and sync | claim in its time | – | – | – |
 /// | evaluated: not due | – | drop | – | – | – |
-/// | evaluated: unwanted | withdraw | withdraw | withdraw | withdraw | withdraw |
 /// | claimed | – | – | deliver, or drop | – | – |
 /// | handed | deliver | – | – | – | – |
+/// | withdrawn | – | – | – | remember | remember |
 /// | finished | – | – | – | record soon | – |
 /// | recording due | – | – | – | record, then ongoing or drop | – |
 /// | answered | respond | respond | respond | respond, remember | respond, remember |
 /// | answer recorded | – | – | – | remember | if ended: drop, release the lease soon |
 /// | answer refused | record as withdrawn | – | – | remember | if ended: drop, release the lease soon |
 /// | ended | – | – | – | remember | unless an answer is being recorded: drop, release the lease soon |
-/// | synced | – | evaluate | – | – | – |
 ///
 /// The channels retry by themselves, so that a delivery is in one phase as long as any of its processes may run. A
 /// delivery that was withdrawn is recorded as such, and its alarm is evaluated again: an occurrence that rings again,
@@ -76,14 +78,8 @@ public struct DeliveryEngine: Sendable {
     case stale
   }
 
-  /// Something that has happened.
+  /// Something that has happened after the start of a delivery.
   public enum Event: Sendable {
-    /// Alarms were evaluated.
-    case evaluated(EvaluatedAlarms)
-    /// Claims were written. `granted` are those that this process has got.
-    case claimed(Set<DeliveryID>, granted: Set<DeliveryID>)
-    /// The process that has claimed deliveries has handed them over.
-    case handed(DeliveryGroup)
     /// The outcome of a delivery: a channel has delivered, or all have failed.
     case finished(DeliveryID, DeliveryOutcome)
     /// The user has answered deliveries after their outcome.
@@ -96,34 +92,6 @@ public struct DeliveryEngine: Sendable {
     case recordingDue
     /// The ends of deliveries could not be recorded yet, and have to be recorded later.
     case postponed(released: Set<DeliveryID>, withdrawn: Set<DeliveryID>)
-    /// A sync has ended.
-    case synced
-  }
-
-  /// The result of evaluating alarms.
-  public struct EvaluatedAlarms: Sendable {
-    /// The alarms that were evaluated.
-    public var alarms: Set<Identifier>
-    /// All deliveries of these alarms that are due.
-    public var pending: [PendingDelivery]
-    /// The deliveries in progress that no longer reflect the alarms' states.
-    public var unwanted: Set<DeliveryID>
-    /// The currency of other devices' answers.
-    public var answerFreshness: AnswerFreshness
-    /// The delivery ledger that the evaluation was based on.
-    public var ledger: DeliveryLedger
-
-    /// Creates a result.
-    public init(
-      alarms: Set<Identifier>, pending: [PendingDelivery], unwanted: Set<DeliveryID> = [],
-      answerFreshness: AnswerFreshness = .unavailable, ledger: DeliveryLedger = DeliveryLedger()
-    ) {
-      self.alarms = alarms
-      self.pending = pending
-      self.unwanted = unwanted
-      self.answerFreshness = answerFreshness
-      self.ledger = ledger
-    }
   }
 
   /// The time in seconds for which a delivery waits for a sync.
@@ -134,8 +102,6 @@ public struct DeliveryEngine: Sendable {
   /// The changes that no effect has reported yet.
   private var unrecorded = Recording()
   private var isRecordingSoon = false
-  /// The delivery ledger as this process knows it.
-  public private(set) var ledger = DeliveryLedger()
 
   /// Creates an engine without deliveries.
   ///
@@ -160,75 +126,99 @@ public struct DeliveryEngine: Sendable {
       seconds: DeliveryEngine.freshnessTimeout)
   }
 
+  /// The alarms with held deliveries. They have to be evaluated again after a sync.
+  public var heldAlarms: Set<Identifier> { alarms { _ in true } }
+
   /// Returns the alarms whose held deliveries have waited long enough. They have to be evaluated again.
   public func overdueAlarms(at now: Instant) -> Set<Identifier> {
     let limit = now.adding(seconds: -DeliveryEngine.freshnessTimeout)
-    return Set(
-      deliveries.compactMap { id, delivery in
-        delivery.heldSince.map { $0 <= limit } == true ? id.key.alarm : nil
-      })
+    return alarms { $0 <= limit }
   }
 
-  /// Returns the effects of an event.
-  public mutating func handle(_ event: Event, now: Instant) -> [Effect] {
-    switch event {
-    case .evaluated(let result): return evaluated(result, now)
-    case .claimed(let all, let granted): return claimed(all, granted: granted)
-    case .handed(let group):
-      for pending in group.deliveries {
-        deliveries[pending.id] = Delivery(pending: pending, phase: .delivering, isHanded: true)
-      }
-      return [.deliver(group)]
-    case .finished(let id, let outcome): return finished(id, outcome)
-    case .answered(let answered, let answer):
-      for pending in answered where isRunning(pending.id) {
-        deliveries[pending.id]?.isAnswering = true
-        deliveries[pending.id]?.isWithdrawn = true
-      }
-      return [.respond(answered, answer)]
-    case .answerRecorded(let ids, let isAccepted): return answerRecorded(ids, isAccepted)
-    case .ended(let id): return ended(id)
-    case .recordingDue: return record(now)
-    case .postponed(let released, let withdrawn):
-      unrecorded.released.formUnion(released)
-      unrecorded.withdrawn.formUnion(withdrawn)
-      return recordSoon()
-    case .synced:
-      let held = deliveries.filter { $0.value.heldSince != nil }
-      let alarms = Set(held.keys.compactMap(\.key.alarm))
-      return alarms.isEmpty ? [] : [.evaluate(alarms)]
-    }
+  /// Returns the alarms with deliveries that are held since a time that fulfills a condition.
+  private func alarms(heldSince isIncluded: (Instant) -> Bool) -> Set<Identifier> {
+    Set(
+      deliveries.compactMap { id, delivery in
+        delivery.heldSince.map(isIncluded) == true ? id.key.alarm : nil
+      })
   }
 
   // MARK: Starting
 
-  private mutating func evaluated(_ result: EvaluatedAlarms, _ now: Instant) -> [Effect] {
-    ledger = result.ledger
-    let due = Set(result.pending.map(\.id))
-    for (id, delivery) in deliveries where delivery.heldSince != nil && !due.contains(id) {
-      if id.key.alarm.map(result.alarms.contains) == true { deliveries[id] = nil }
-    }
-    var claims: [PendingDelivery] = []
-    var needsSync = false
-    for pending in result.pending {
-      let known = deliveries[pending.id]
-      if let known, known.heldSince == nil { continue }
-      if pending.mayBeAnswered, result.answerFreshness == .stale {
-        guard let since = known?.heldSince else {
-          deliveries[pending.id] = Delivery(pending: pending, phase: .held(since: now))
-          needsSync = true
-          continue
-        }
-        if now.seconds(since: since) < DeliveryEngine.freshnessTimeout { continue }
-      }
+  /// Returns those of some due deliveries that the driver has to claim for all processes to see, before it calls
+  /// `claimed`.
+  ///
+  /// - Parameter pending: deliveries that are due. Those in progress are not claimed again.
+  public mutating func evaluated(_ pending: [PendingDelivery]) -> [PendingDelivery] {
+    pending.filter { pending in
+      if let known = deliveries[pending.id], known.heldSince == nil { return false }
       deliveries[pending.id] = Delivery(pending: pending, phase: .claiming)
-      claims.append(pending)
+      return true
     }
-    for id in result.unwanted where isRunning(id) { deliveries[id]?.isWithdrawn = true }
-    var effects: [Effect] = needsSync ? [.sync] : []
-    if !claims.isEmpty { effects.append(.claim(claims)) }
-    if !result.unwanted.isEmpty { effects.append(.withdraw(result.unwanted)) }
-    return effects
+  }
+
+  /// Returns the deliveries to claim, like the other function, in a process that can sync: deliveries that may be
+  /// answered on another device are held until a sync.
+  ///
+  /// - Parameters:
+  ///   - pending: all deliveries of `alarms` that are due.
+  ///   - alarms: the alarms that were evaluated. Their held deliveries that are not due any more are dropped.
+  ///   - answerFreshness: the currency of other devices' answers.
+  /// - Returns: the deliveries to claim; and true if another one is held now, so that the driver has to sync as soon as
+  ///   possible, and then to evaluate `heldAlarms` again.
+  public mutating func evaluated(
+    _ pending: [PendingDelivery], of alarms: Set<Identifier>, answerFreshness: AnswerFreshness,
+    now: Instant
+  ) -> (claims: [PendingDelivery], needsSync: Bool) {
+    let due = Set(pending.map(\.id))
+    for (id, delivery) in deliveries where delivery.heldSince != nil && !due.contains(id) {
+      if id.key.alarm.map(alarms.contains) == true { deliveries[id] = nil }
+    }
+    var needsSync = false
+    let ready = pending.filter { pending in
+      guard pending.mayBeAnswered, answerFreshness == .stale else { return true }
+      guard let known = deliveries[pending.id] else {
+        deliveries[pending.id] = Delivery(pending: pending, phase: .held(since: now))
+        needsSync = true
+        return false
+      }
+      return known.heldSince.map { now.seconds(since: $0) >= DeliveryEngine.freshnessTimeout }
+        ?? false
+    }
+    return (evaluated(ready), needsSync)
+  }
+
+  /// Records that claims were written, and returns the deliveries whose channels the driver has to run. It reports
+  /// `finished` for each of them, then `answered` and `ended` as they happen.
+  ///
+  /// - Parameter granted: the claims that this process has got.
+  public mutating func claimed(
+    _ claims: [PendingDelivery], granted: Set<DeliveryID>
+  ) -> [DeliveryGroup] {
+    var started: [PendingDelivery] = []
+    for pending in claims where deliveries[pending.id]?.phase == .claiming {
+      if granted.contains(pending.id) {
+        deliveries[pending.id]?.phase = .delivering
+        started.append(pending)
+      } else {
+        deliveries[pending.id] = nil
+      }
+    }
+    return DeliveryGroup.groups(of: started.sorted(by: PendingDelivery.isBefore))
+  }
+
+  /// Records that the process that has claimed deliveries has handed them over. The driver runs their channels, and
+  /// reports as after `claimed`.
+  public mutating func handed(_ group: DeliveryGroup) {
+    for pending in group.deliveries {
+      deliveries[pending.id] = Delivery(pending: pending, phase: .delivering, isHanded: true)
+    }
+  }
+
+  /// Records that the driver ends the channels of deliveries because they no longer reflect their alarms' states.
+  /// Ignores those that the engine does not know.
+  public mutating func withdrawn(_ ids: Set<DeliveryID>) {
+    for id in ids where isRunning(id) { deliveries[id]?.isWithdrawn = true }
   }
 
   /// Returns true if the channels of a delivery may run.
@@ -239,25 +229,27 @@ public struct DeliveryEngine: Sendable {
     }
   }
 
-  private mutating func claimed(
-    _ all: Set<DeliveryID>, granted: Set<DeliveryID>
-  ) -> [Effect] {
-    var started: [PendingDelivery] = []
-    for id in all {
-      guard let delivery = deliveries[id], delivery.phase == .claiming else { continue }
-      if granted.contains(id) {
-        deliveries[id]?.phase = .delivering
-        started.append(delivery.pending)
-      } else {
-        deliveries[id] = nil
+  // MARK: Ending
+
+  /// Returns the effects of an event.
+  public mutating func handle(_ event: Event) -> [Effect] {
+    switch event {
+    case .finished(let id, let outcome): return finished(id, outcome)
+    case .answered(let answered, let answer):
+      for pending in answered where isRunning(pending.id) {
+        deliveries[pending.id]?.isAnswering = true
+        deliveries[pending.id]?.isWithdrawn = true
       }
-    }
-    return DeliveryGroup.groups(of: started.sorted(by: PendingDelivery.isBefore)).map {
-      .deliver($0)
+      return [.respond(answered, answer)]
+    case .answerRecorded(let ids, let isAccepted): return answerRecorded(ids, isAccepted)
+    case .ended(let id): return ended(id)
+    case .recordingDue: return record()
+    case .postponed(let released, let withdrawn):
+      unrecorded.released.formUnion(released)
+      unrecorded.withdrawn.formUnion(withdrawn)
+      return recordSoon()
     }
   }
-
-  // MARK: Ending
 
   private mutating func finished(_ id: DeliveryID, _ outcome: DeliveryOutcome) -> [Effect] {
     guard let delivery = deliveries[id], delivery.phase == .delivering, delivery.outcome == nil
@@ -311,7 +303,7 @@ public struct DeliveryEngine: Sendable {
     return [.recordSoon]
   }
 
-  private mutating func record(_ now: Instant) -> [Effect] {
+  private mutating func record() -> [Effect] {
     isRecordingSoon = false
     var recording = unrecorded
     unrecorded = Recording()
@@ -323,7 +315,6 @@ public struct DeliveryEngine: Sendable {
       let id = delivery.pending.id
       let outcome = recordedOutcome(of: delivery)
       recording.outcomes.append(RecordedOutcome(delivery.pending, outcome))
-      ledger.record(outcome, of: delivery.pending, at: now)
       if case .delivered(let answer?) = delivery.outcome {
         if answered[answer] == nil { answers.append(answer) }
         answered[answer, default: []].append(delivery.pending)
@@ -335,13 +326,7 @@ public struct DeliveryEngine: Sendable {
       if outcome == .delivered(nil), delivery.isWithdrawn { recording.withdrawn.insert(id) }
     }
     if recording.isEmpty { return [] }
-    var effects: [Effect] = [.record(recording)]
-    if !recording.outcomes.isEmpty { effects.append(.commit) }
-    effects += answers.map { .respond(answered[$0] ?? [], $0) }
-    let alarms = Set(
-      (recording.outcomes.map(\.pending.id) + recording.withdrawn).compactMap(\.key.alarm))
-    if !alarms.isEmpty { effects.append(.evaluate(alarms)) }
-    return effects
+    return [.record(recording)] + answers.map { .respond(answered[$0] ?? [], $0) }
   }
 
   /// Returns the outcome as the ledger has to have it, given the events since it was reported.

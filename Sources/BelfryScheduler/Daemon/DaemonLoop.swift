@@ -53,14 +53,16 @@ struct DaemonLoop {
     commands = ChildCommands(
       command: dependencies.command, store: store.path, variables: dependencies.variables)
     context = dependencies.context(false)
+    let channels = dependencies.hooks(activeDeliveries)
     deliveries = DeliveryDriver(
-      channels: dependencies.hooks(activeDeliveries),
+      channels: channels,
+      ledger: SharedLedger(owner: channels.leaseOwner, willAccess: willAccessLedger) {
+        send(.diskRecovered)
+      },
       recorder: AnswerRecorder(
         command: dependencies.command, store: store.path, variables: dependencies.variables,
         warn: { [log = dependencies.log] in log(.warned($0)) }),
-      tasks: tasks,
-      writer: LedgerWriter(willAccess: willAccessLedger) { send(.diskRecovered) },
-      log: dependencies.log)
+      tasks: tasks, log: dependencies.log)
     battery = BatteryMonitor(dependencies.gauge, at: context.now)
     syncs = SyncPacer(isEnabled: dependencies.syncs)
     let watchedRemotes = LatestValueWriter(WatchedRemotesFile(store.with(context)).write)
@@ -269,7 +271,7 @@ struct DaemonLoop {
     case .synced(let result):
       failures.report(.sync, result.failure)
       syncs.finishRemotes(succeeded: result.failure == nil, situation)
-      process(.synced)
+      evaluate(deliveries.engine.heldAlarms)
     case .mailboxesSynced(let result):
       failures.report(.partnerSync, result)
       syncs.finishMailboxes(succeeded: result.failure == nil, at: context.now)
@@ -281,7 +283,7 @@ struct DaemonLoop {
     case .soundChecked(let state): sound.take(state, presence.isAway ? nil : store, dependencies)
     case .batterySampled(let sample):
       if let warning = battery.take(sample, present, alarms, &failures) {
-        process(.handed(DeliveryGroup(warning)))
+        deliveries.deliver(handed: DeliveryGroup(warning), environment)
       }
     }
   }
@@ -347,7 +349,7 @@ struct DaemonLoop {
     case nil: break
     case .left:
       dependencies.log(.storeUnavailable(path: store.path))
-      deliveries.holdLedgerInMemory()
+      deliveries.ledger.holdInMemory()
     case .arrived:
       // A reason to refuse it, such as another owner, counts as a missing store. A store always has a commit.
       guard let opened = try? Store.open(store.path, context: context, creates: false).store,
@@ -355,7 +357,7 @@ struct DaemonLoop {
       else {
         if !presence.isAway {
           dependencies.log(.storeUnavailable(path: store.path))
-          deliveries.holdLedgerInMemory()
+          deliveries.ledger.holdInMemory()
         }
         return presence.recordFailure()
       }
@@ -376,7 +378,7 @@ struct DaemonLoop {
 
   /// Forgets everything about the store that was in the place of this one.
   private mutating func forgetStore() {
-    deliveries.forgetLedger()
+    deliveries.ledger.forget()
     (alarms, branch) = (AlarmQueue(), BranchWatch())
   }
 
@@ -385,10 +387,7 @@ struct DaemonLoop {
     let unknown = deliveries.channels.activeDeliveries.identities.filter { id in
       id.key.alarm.map { !alarms.identifiers.contains($0) } ?? false
     }
-    process(
-      .evaluated(
-        DeliveryEngine.EvaluatedAlarms(
-          alarms: [], pending: [], unwanted: Set(unknown), ledger: deliveries.ledger(present))))
+    deliveries.withdraw(Set(unknown))
   }
 
   /// Compares all files with the known alarms, and reads the time zones again.
@@ -423,34 +422,29 @@ struct DaemonLoop {
   /// Evaluates alarms, and delivers, withdraws and calls as they need.
   private mutating func evaluate(_ ids: Set<Identifier>) {
     if ids.isEmpty { return }
-    let ledger = deliveries.ledger(present)
+    let ledger = deliveries.ledger.read(present)
     let result = alarms.evaluate(ids.sorted(), in: present, ledger: ledger)
     if result.needsCommit { settlement.request(at: context.now) }
     if result.hasResponse { syncs.recordResponse(at: context.now) }
     for callout in calls.update(result.callouts, of: ids, in: present) { start(callout) }
     let running = deliveries.running(of: ids)
     let unwanted = running.filter { !alarms.wants($0, in: present, ledger: ledger) }
-    process(
-      .evaluated(
-        DeliveryEngine.EvaluatedAlarms(
-          alarms: ids, pending: result.pendingDeliveries, unwanted: Set(unwanted),
-          answerFreshness: syncs.answerFreshness(situation), ledger: ledger)))
+    perform(
+      deliveries.deliver(
+        result.pendingDeliveries, of: ids, answerFreshness: syncs.answerFreshness(situation),
+        environment, &failures))
+    deliveries.withdraw(Set(unwanted))
   }
 
   private mutating func process(_ event: DeliveryEngine.Event) {
     perform(deliveries.handle(event, environment, &failures))
   }
 
-  private mutating func perform(_ effects: [DeliveryEngine.Effect]) {
-    for effect in effects {
-      switch effect {
-      case .evaluate(let ids): evaluate(ids)
-      case .commit: settlement.request(at: context.now)
-      case .sync: syncs.requestNow()
-      case .respond(let pending, let answer): respond(to: pending, answer)
-      case .claim, .deliver, .withdraw, .recordSoon, .record: break
-      }
-    }
+  private mutating func perform(_ work: DeliveryDriver.Work) {
+    if work.needsSync { syncs.requestNow() }
+    if work.needsCommit { settlement.request(at: context.now) }
+    for (deliveries, answer) in work.answers { respond(to: deliveries, answer) }
+    evaluate(work.alarms)
   }
 
   /// Decides about an answer, with the alarms in memory.
@@ -458,7 +452,7 @@ struct DaemonLoop {
     _ decision: AnswerDecision, _ answer: DeliveredAnswer, _ group: DeliveryGroup
   ) {
     let refusal = alarms.refusal(
-      of: answer, to: group.deliveries, in: present, ledger: deliveries.ledger(present))
+      of: answer, to: group.deliveries, in: present, ledger: deliveries.ledger.read(present))
     if let refusal {
       let notifications = group.deliveries.map(\.notification)
       dependencies.log(.answerRefused(notifications, answer, refusal))
@@ -471,7 +465,7 @@ struct DaemonLoop {
     // Records have whole seconds. In memory, a snooze has to end at the same time.
     let now = Instant(seconds: context.now.seconds)
     let given = deliveries.record(answer, to: pending, at: now)
-    evaluate(alarms.carryOut(given, in: present, ledger: deliveries.ledger(present)))
+    evaluate(alarms.carryOut(given, in: present, ledger: deliveries.ledger.read(present)))
   }
 
   // MARK: Commands

@@ -3,15 +3,14 @@ import BelfryStore
 
 /// The daemon's driver of the delivery engine: it writes claims and outcomes, runs the channels, and records answers.
 ///
-/// The effects that concern other parts of the daemon are returned to the event loop: `evaluate`, `commit`, `sync`, and
-/// `respond`, which changes the alarms in memory first.
+/// It returns the work for other parts of the daemon to the event loop.
 struct DeliveryDriver {
   private(set) var engine: DeliveryEngine
   let channels: HookDelivery
+  let ledger: SharedLedger
   private let recorder: AnswerRecorder
   private let tasks: BackgroundTasks
   private let log: @Sendable (DaemonLogEvent) -> Void
-  private let writer: LedgerWriter
   private var retry = LedgerRetry()
   private var memory = MemoryRelease()
   /// The number of the last answer.
@@ -25,13 +24,13 @@ struct DeliveryDriver {
 
   /// Creates a driver without deliveries.
   init(
-    channels: HookDelivery, recorder: AnswerRecorder, tasks: BackgroundTasks, writer: LedgerWriter,
+    channels: HookDelivery, ledger: SharedLedger, recorder: AnswerRecorder, tasks: BackgroundTasks,
     log: @escaping @Sendable (DaemonLogEvent) -> Void
   ) {
     self.channels = channels
+    self.ledger = ledger
     self.recorder = recorder
     self.tasks = tasks
-    self.writer = writer
     self.log = log
     engine = DeliveryEngine(owner: channels.leaseOwner.name)
   }
@@ -44,12 +43,17 @@ struct DeliveryDriver {
     var now: Instant { store.context.now }
   }
 
-  private func shared(_ store: Store) -> SharedLedger {
-    SharedLedger(store: store, owner: channels.leaseOwner, writer: writer)
+  /// The work for the event loop, in this order.
+  struct Work {
+    /// True if a delivery waits for a sync.
+    var needsSync = false
+    /// True if the ledger has deliveries that the log may lack.
+    var needsCommit = false
+    /// The answers to carry out: in the alarms in memory first, then with `record(_:to:at:)`.
+    var answers: [(deliveries: [PendingDelivery], answer: DeliveredAnswer)] = []
+    /// The alarms to evaluate again.
+    var alarms: Set<Identifier> = []
   }
-
-  /// Returns the ledger as the next evaluation needs it.
-  func ledger(_ store: Store) -> DeliveryLedger { shared(store).read() }
 
   /// The time of the next wake-up; nil if there is none.
   var nextWake: Instant? {
@@ -61,26 +65,55 @@ struct DeliveryDriver {
     channels.activeDeliveries.identities.filter { $0.key.alarm.map(alarms.contains) ?? false }
   }
 
-  /// Handles an event: performs the effects, and returns those that concern the event loop.
+  /// Claims and starts the deliveries that an evaluation has found due.
+  ///
+  /// - Parameters:
+  ///   - pending: all deliveries of `alarms` that are due.
+  ///   - answerFreshness: the currency of other devices' answers.
+  mutating func deliver(
+    _ pending: [PendingDelivery], of alarms: Set<Identifier>,
+    answerFreshness: DeliveryEngine.AnswerFreshness, _ environment: Environment,
+    _ failures: inout FailureLog
+  ) -> Work {
+    let (claims, needsSync) = engine.evaluated(
+      pending, of: alarms, answerFreshness: answerFreshness, now: environment.now)
+    var work = Work(needsSync: needsSync)
+    if claims.isEmpty { return work }
+    let update = ledger.claim(claims, in: environment.store)
+    work.needsCommit = report(update.failure, environment, &failures)
+    for group in engine.claimed(claims, granted: update.result) { start(group, environment) }
+    return work
+  }
+
+  /// Starts deliveries that need no claim in the ledger.
+  mutating func deliver(handed group: DeliveryGroup, _ environment: Environment) {
+    engine.handed(group)
+    start(group, environment)
+  }
+
+  private func start(_ group: DeliveryGroup, _ environment: Environment) {
+    let (channels, snooze) = (channels, environment.snooze)
+    tasks.start { .delivered(group, await channels.deliver(group, snooze: snooze)) }
+  }
+
+  /// Ends the channels of deliveries, also of those that the engine does not know.
+  mutating func withdraw(_ ids: Set<DeliveryID>) {
+    if ids.isEmpty { return }
+    engine.withdrawn(ids)
+    channels.activeDeliveries.withdraw(ids.contains)
+  }
+
+  /// Handles an event: performs the effects, and returns the work for the event loop.
   mutating func handle(
     _ event: DeliveryEngine.Event, _ environment: Environment, _ failures: inout FailureLog
-  ) -> [DeliveryEngine.Effect] {
-    var others: [DeliveryEngine.Effect] = []
+  ) -> Work {
+    var work = Work()
     switch event {
     case .finished, .ended: memory.recordDeliveries(1, at: environment.now)
     default: break
     }
-    for effect in engine.handle(event, now: environment.now) {
+    for effect in engine.handle(event) {
       switch effect {
-      case .claim(let pending):
-        let update = shared(environment.store).claim(pending)
-        others += report(update.failure, environment, &failures)
-        others += handle(
-          .claimed(Set(pending.map(\.id)), granted: update.result), environment, &failures)
-      case .deliver(let group):
-        let (channels, snooze) = (channels, environment.snooze)
-        tasks.start { .delivered(group, await channels.deliver(group, snooze: snooze)) }
-      case .withdraw(let ids): channels.activeDeliveries.withdraw(ids.contains)
       case .recordSoon:
         let delay =
           tasks.count > DeliveryDriver.manyTasks
@@ -90,11 +123,14 @@ struct DeliveryDriver {
           return .recordingDue
         }
       case .record(let recording):
-        others += report(shared(environment.store).record(recording), environment, &failures)
-      case .sync, .commit, .evaluate, .respond: others.append(effect)
+        let failure = ledger.record(recording, in: environment.store)
+        let hasRecovered = report(failure, environment, &failures)
+        work.needsCommit = hasRecovered || !recording.outcomes.isEmpty
+        work.alarms = recording.alarms
+      case .respond(let deliveries, let answer): work.answers.append((deliveries, answer))
       }
     }
-    return others
+    return work
   }
 
   /// Records an answer in a child command, and logs the result. Returns the answer with a number.
@@ -121,24 +157,24 @@ struct DeliveryDriver {
 
   // MARK: The ledger's disk
 
-  /// Logs the result of a write and schedules the next attempt. Requests a commit once the disk has taken everything.
+  /// Logs the result of a write and schedules the next attempt. Returns true if the disk has now taken everything that
+  /// it had not, which the log then lacks.
   private mutating func report(
     _ failure: (any Error)?, _ environment: Environment, _ failures: inout FailureLog
-  ) -> [DeliveryEngine.Effect] {
+  ) -> Bool {
     failures.report(.ledger, failure.map { "\($0)" })
-    return retry.record(writer, at: environment.now) ? [.commit] : []
+    return retry.record(ledger, at: environment.now)
   }
 
   /// Writes what the disk has not taken, if an attempt is due.
-  mutating func flushIfDue(
-    _ environment: Environment, _ failures: inout FailureLog
-  ) -> [DeliveryEngine.Effect] {
-    guard retry.isDue(at: environment.now) else { return [] }
-    return report(shared(environment.store).flush(), environment, &failures)
+  mutating func flushIfDue(_ environment: Environment, _ failures: inout FailureLog) -> Work {
+    guard retry.isDue(at: environment.now) else { return Work() }
+    let failure = ledger.flush(environment.store)
+    return Work(needsCommit: report(failure, environment, &failures))
   }
 
   /// Repeats the write soon, because the store's disk has taken something.
-  mutating func flushSoon(at now: Instant) { retry.retryNow(writer, at: now) }
+  mutating func flushSoon(at now: Instant) { retry.retryNow(ledger, at: now) }
 
   /// Repeats the write, because the disk responds again.
   mutating func diskRecovered(at now: Instant) { retry.diskRecovered(at: now) }
@@ -148,10 +184,4 @@ struct DeliveryDriver {
 
   /// Returns free memory to the system some time after the start or many deliveries.
   mutating func releaseMemoryIfDue(at now: Instant) { memory.releaseIfDue(at: now) }
-
-  /// Keeps the ledger in memory while its file cannot be read, so that nothing is delivered again.
-  func holdLedgerInMemory() { writer.holdInMemory() }
-
-  /// Forgets the ledger in memory, because the store is another one.
-  func forgetLedger() { writer.forget() }
 }

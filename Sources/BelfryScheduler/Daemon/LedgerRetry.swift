@@ -12,21 +12,21 @@ struct LedgerRetry {
   private static let maxInterval: Int64 = 30
 
   /// Records the result of a write. Returns true if the disk has now taken everything that it had not.
-  mutating func record(_ writer: LedgerWriter, at now: Instant) -> Bool {
-    guard writer.hasUnwritten else {
+  mutating func record(_ ledger: SharedLedger, at now: Instant) -> Bool {
+    guard ledger.hasUnwritten else {
       defer { self = LedgerRetry() }
       return isUnwritten
     }
     let pause = min(LedgerRetry.maxInterval, 1 << min(failures, 5))
-    nextWake = writer.isStuck ? nil : now.adding(seconds: pause)
+    nextWake = ledger.isStuck ? nil : now.adding(seconds: pause)
     failures += 1
     isUnwritten = true
     return false
   }
 
   /// Makes the next attempt due now, because the disk has taken something else.
-  mutating func retryNow(_ writer: LedgerWriter, at now: Instant) {
-    if isUnwritten, !writer.isStuck { nextWake = now }
+  mutating func retryNow(_ ledger: SharedLedger, at now: Instant) {
+    if isUnwritten, !ledger.isStuck { nextWake = now }
   }
 
   /// Makes the next attempt due now, because the disk responds again.

@@ -13,7 +13,6 @@ public final class DeliveryHelper: Sendable {
   private let open: @Sendable () throws -> Store?
   private let hooks: @Sendable (ActiveDeliveries) -> HookDelivery
   private let recorder: AnswerRecorder
-  private let writer = LedgerWriter()
 
   /// Creates a helper. It does not run yet.
   ///
@@ -103,11 +102,10 @@ public final class DeliveryHelper: Sendable {
     let helper: DeliveryHelper
     let delivery: HookDelivery
     let active: ActiveDeliveries
+    let ledger: SharedLedger
     let output: PipeWriter
     let send: @Sendable (Input) -> Void
     var engine: DeliveryEngine
-    /// The requests by their first delivery: the number of the message, and the length of a snooze.
-    var requests: [DeliveryID: (number: Int64, snooze: Int64)] = [:]
     var hasEndOfInput = false
     /// The number of answers that are being recorded.
     var responding = 0
@@ -124,6 +122,7 @@ public final class DeliveryHelper: Sendable {
       self.helper = helper
       self.delivery = delivery
       self.active = active
+      ledger = SharedLedger(owner: delivery.leaseOwner)
       self.output = output
       self.send = send
       engine = DeliveryEngine(owner: delivery.leaseOwner.name)
@@ -134,7 +133,7 @@ public final class DeliveryHelper: Sendable {
       guard hasEndOfInput, responding == 0, engine.phases.isEmpty, !active.runsActions else {
         return false
       }
-      if engine.isSettled, !helper.writer.hasUnwritten { return true }
+      if engine.isSettled, !ledger.hasUnwritten { return true }
       return finishingSince.map { ContinuousClock.now > $0 + DeliveryHelper.absenceTimeout }
         ?? false
     }
@@ -163,8 +162,8 @@ public final class DeliveryHelper: Sendable {
         let group = DeliveryGroup(
           (json["deliveries"]?.array ?? []).compactMap(PendingDelivery.init(json:)))
       else { return }
-      requests[group.first.id] = (number, snooze)
-      process(.handed(group))
+      engine.handed(group)
+      deliver(group, number: number, snooze: snooze)
     }
 
     private mutating func handle(_ change: ActiveDeliveries.Change) {
@@ -184,9 +183,11 @@ public final class DeliveryHelper: Sendable {
     ) {
       var isAccepted = true
       // The command that records the answer reports an error of the store.
-      if let store = (try? helper.open()) ?? nil, let settings = try? store.settings().settings {
+      if let store = (try? helper.open()) ?? nil, let settings = try? store.settings().settings,
+        let recorded = ledger.recorded(store)
+      {
         let refusal = DeliveryPlanner(store: store, settings: settings).refusal(
-          of: answer, to: group.deliveries, ledger: store.ledger.read()
+          of: answer, to: group.deliveries, ledger: recorded
         ) { (try? store.alarm($0)) ?? nil }
         isAccepted = refusal == nil
       }
@@ -194,34 +195,26 @@ public final class DeliveryHelper: Sendable {
     }
 
     private mutating func process(_ event: DeliveryEngine.Event) {
-      // The helper holds no delivery back and records no outcome, so the engine needs no time.
-      for effect in engine.handle(event, now: Instant(seconds: 0)) { perform(effect) }
-    }
-
-    private mutating func perform(_ effect: DeliveryEngine.Effect) {
-      switch effect {
-      case .deliver(let group): deliver(group)
-      case .withdraw(let ids): active.withdraw(ids.contains)
-      case .recordSoon:
-        let send = send
-        Task.detached {
-          try? await Task.sleep(for: DeliveryHelper.retryPause)
-          send(.engine(.recordingDue))
+      for effect in engine.handle(event) {
+        switch effect {
+        case .recordSoon:
+          let send = send
+          Task.detached {
+            try? await Task.sleep(for: DeliveryHelper.retryPause)
+            send(.engine(.recordingDue))
+          }
+        case .record(let recording): record(recording)
+        case .respond(let deliveries, let answer): respond(to: deliveries, answer)
         }
-      case .record(let recording): record(recording)
-      case .respond(let deliveries, let answer): respond(to: deliveries, answer)
-      // The next tick claims, commits and syncs.
-      case .claim, .commit, .evaluate, .sync: break
       }
     }
 
-    private func deliver(_ group: DeliveryGroup) {
-      guard let request = requests[group.first.id] else { return }
+    /// Runs the channels of deliveries, and sends the outcome with the number of the message that requested them.
+    private func deliver(_ group: DeliveryGroup, number: Int64, snooze: Int64) {
       let (delivery, output, send) = (delivery, output, send)
       Task.detached {
-        let outcome = await delivery.deliver(group, snooze: request.snooze)
-        output.send(
-          JSON.object(["number": .integer(request.number), "outcome": outcome.json]).line)
+        let outcome = await delivery.deliver(group, snooze: snooze)
+        output.send(JSON.object(["number": .integer(number), "outcome": outcome.json]).line)
         for id in group.ids { send(.engine(.finished(id, outcome))) }
       }
     }
@@ -229,13 +222,11 @@ public final class DeliveryHelper: Sendable {
     /// Records the ends. Those whose outcomes are not recorded yet are postponed: the outcome names this process, so that
     /// the next tick would ring again once this process is gone.
     private mutating func record(_ recording: DeliveryEngine.Recording) {
-      guard let store = (try? helper.open()) ?? nil else {
+      guard let store = (try? helper.open()) ?? nil, let recorded = ledger.recorded(store) else {
         return process(.postponed(released: recording.released, withdrawn: recording.withdrawn))
       }
-      let shared = SharedLedger(store: store, owner: delivery.leaseOwner, writer: helper.writer)
-      let ledger = helper.writer.ledger(store)
       func isOutcomeRecorded(_ id: DeliveryID) -> Bool {
-        guard let entry = ledger.entry(id.key, due: id.due), entry.state == .claimed,
+        guard let entry = recorded.entry(id.key, due: id.due), entry.state == .claimed,
           let owner = entry.owner
         else { return true }
         return owner == delivery.leaseOwner.name || !delivery.leaseOwner.isAlive(owner)
@@ -243,7 +234,7 @@ public final class DeliveryHelper: Sendable {
       var ready = DeliveryEngine.Recording()
       ready.released = recording.released.filter(isOutcomeRecorded)
       ready.withdrawn = recording.withdrawn.filter(isOutcomeRecorded)
-      if !ready.isEmpty { _ = shared.record(ready) }
+      if !ready.isEmpty { _ = ledger.record(ready, in: store) }
       if ready != recording {
         process(
           .postponed(
@@ -280,9 +271,9 @@ public final class DeliveryHelper: Sendable {
     /// Withdraws the notifications that no longer reflect the state in the store.
     private mutating func check() {
       let running = Set(engine.phases.keys)
-      if helper.writer.hasUnwritten, let store = (try? helper.open()) ?? nil {
+      if ledger.hasUnwritten, let store = (try? helper.open()) ?? nil {
         // A full disk may have room again.
-        _ = SharedLedger(store: store, owner: delivery.leaseOwner, writer: helper.writer).flush()
+        _ = ledger.flush(store)
       }
       if running.isEmpty { return }
       if ContinuousClock.now > started + DeliveryHelper.maxLifetime { return withdraw(running) }
@@ -296,8 +287,8 @@ public final class DeliveryHelper: Sendable {
         }
         absentSince = nil
         let planner = DeliveryPlanner(store: store, settings: try store.settings().settings)
-        let ledger = store.ledger.read()
-        withdraw(running.filter { !planner.wants($0, ledger: ledger) })
+        guard let recorded = ledger.recorded(store) else { return }
+        withdraw(running.filter { !planner.wants($0, ledger: recorded) })
       } catch {
         // An unreadable store may be readable later. Until then the notifications stay.
         return
@@ -306,9 +297,8 @@ public final class DeliveryHelper: Sendable {
 
     private mutating func withdraw(_ ids: Set<DeliveryID>) {
       if ids.isEmpty { return }
-      process(
-        .evaluated(
-          DeliveryEngine.EvaluatedAlarms(alarms: [], pending: [], unwanted: ids)))
+      engine.withdrawn(ids)
+      active.withdraw(ids.contains)
     }
   }
 }

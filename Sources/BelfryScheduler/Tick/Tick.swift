@@ -16,7 +16,7 @@ import BelfryStore
 public struct Tick: Sendable {
   let store: Store
   let delivery: any NotificationDelivery
-  private let shared: SharedLedger
+  private let ledger: SharedLedger
   private let width: Int
   private let lockTimeout: Duration
 
@@ -30,19 +30,19 @@ public struct Tick: Sendable {
     width: Int = 256, lockTimeout: Duration = .seconds(1)
   ) {
     self.init(
-      store, delivery: delivery, leaseOwner: leaseOwner, width: width, lockTimeout: lockTimeout,
-      ledgerWriter: LedgerWriter())
+      store, delivery: delivery, ledger: SharedLedger(owner: leaseOwner), width: width,
+      lockTimeout: lockTimeout)
   }
 
   init(
-    _ store: Store, delivery: any NotificationDelivery, leaseOwner: LeaseOwner = .thisProcess,
-    width: Int = 256, lockTimeout: Duration = .seconds(1), ledgerWriter: LedgerWriter
+    _ store: Store, delivery: any NotificationDelivery, ledger: SharedLedger, width: Int = 256,
+    lockTimeout: Duration = .seconds(1)
   ) {
     self.width = width
     self.lockTimeout = lockTimeout
     self.store = store
     self.delivery = delivery
-    shared = SharedLedger(store: store, owner: leaseOwner, writer: ledgerWriter)
+    self.ledger = ledger
   }
 
   /// The maximum time of the evaluation.
@@ -54,27 +54,27 @@ public struct Tick: Sendable {
   /// - Throws: `StoreError` if the settings or the alarms cannot be read. Other errors are in the report.
   public func run(delivers: Bool = true) async throws -> TickReport {
     var report = TickReport()
-    HookRegistry(folder: HookRegistry.folder(of: store), leaseOwner: shared.owner)
+    HookRegistry(folder: HookRegistry.folder(of: store), leaseOwner: ledger.owner)
       .terminateOrphans()
     let (settings, problem) = try store.settings()
-    let ledger = shared.read()
+    let entries = ledger.read(store)
     let evaluation = BackgroundJob {
-      Result { try StoreEvaluation.commit(in: store, settings: settings, ledger: ledger) }
+      Result { try StoreEvaluation.commit(in: store, settings: settings, ledger: entries) }
     }
     var driver = Driver(tick: self, settings: settings)
     // A store that is locked, or whose disk hangs, delays no alarm. The evaluation reports why it cannot be read.
-    let lockTimeout = shared.writer.isStuck ? .zero : lockTimeout
+    let lockTimeout = ledger.isStuck ? .zero : lockTimeout
     if delivers, await evaluation.value(within: lockTimeout) == nil,
       let alarms = try? store.alarmsToEvaluate()
     {
       await driver.deliver(
-        StoreEvaluation(alarms, in: store, settings: settings, ledger: ledger), ledger: ledger)
+        StoreEvaluation(alarms, in: store, settings: settings, ledger: entries))
     }
     guard let result = try await evaluation.value(within: Tick.timeout)?.get() else {
       report.failures.append(DiskTimeout(limit: Tick.timeout))
       return report
     }
-    if delivers { await driver.deliver(result, ledger: ledger) }
+    if delivers { await driver.deliver(result) }
     driver.record()
     report.add(result, problem, store)
     report.delivered = driver.delivered.sorted {
@@ -86,7 +86,7 @@ public struct Tick: Sendable {
     report.wakes.merge(driver.wakes) { $1 }
     await summarize(&report)
     // A tick that only settles belongs to a daemon, and proves nothing when the daemon has ended.
-    if delivers, !shared.writer.isStuck { store.noteTick() }
+    if delivers, !ledger.isStuck { store.noteTick() }
     return report
   }
 
@@ -113,63 +113,57 @@ public struct Tick: Sendable {
     var answered: [(alarm: Alarm, event: Event)] = []
     var failures: [any Error] = []
     var wakes: [Identifier: Instant] = [:]
-    private var starting: [DeliveryGroup] = []
-    /// The ledger with the claims of this tick.
-    private var claimedLedger = DeliveryLedger()
     private var isRecordingDue = false
-    /// The effects that need the store's lock. They are performed after all deliveries.
-    private var postponed: [DeliveryEngine.Effect] = []
+    /// The answers to carry out after all deliveries, because they need the store's lock.
+    private var answers: [(deliveries: [PendingDelivery], answer: DeliveredAnswer)] = []
+    /// The alarms to evaluate again after the answers.
+    private var alarms: Set<Identifier> = []
 
     init(tick: Tick, settings: Settings) {
       self.tick = tick
       self.settings = settings
-      engine = DeliveryEngine(owner: tick.shared.owner.name)
+      engine = DeliveryEngine(owner: tick.ledger.owner.name)
     }
 
     private var now: Instant { tick.store.context.now }
 
     /// Delivers everything that an evaluation has found due.
-    mutating func deliver(_ evaluation: StoreEvaluation, ledger: DeliveryLedger) async {
-      process(
-        .evaluated(
-          DeliveryEngine.EvaluatedAlarms(
-            alarms: Set(evaluation.wakes.keys), pending: evaluation.pendingDeliveries,
-            ledger: ledger)))
-      await runDeliveries()
-      while isRecordingDue {
-        isRecordingDue = false
-        process(.recordingDue)
-      }
+    mutating func deliver(_ evaluation: StoreEvaluation) async {
+      let claims = engine.evaluated(evaluation.pendingDeliveries)
+      if claims.isEmpty { return }
+      let update = tick.ledger.claim(claims, in: tick.store)
+      if let failure = update.failure { failures.append(failure) }
+      await run(engine.claimed(claims, granted: update.result), ledger: update.ledger)
+      recordIfDue()
     }
 
     private mutating func process(_ event: DeliveryEngine.Event) {
-      for effect in engine.handle(event, now: now) {
+      for effect in engine.handle(event) {
         switch effect {
-        case .claim(let pending):
-          let update = tick.shared.claim(pending)
-          if let failure = update.failure { failures.append(failure) }
-          claimedLedger = update.ledger
-          process(.claimed(Set(pending.map(\.id)), granted: update.result))
-        case .deliver(let group): starting.append(group)
         case .recordSoon: isRecordingDue = true
         case .record(let recording):
-          if let failure = tick.shared.record(recording), failures.isEmpty {
+          if let failure = tick.ledger.record(recording, in: tick.store), failures.isEmpty {
             failures.append(failure)
           }
-        case .commit, .respond, .evaluate: postponed.append(effect)
-        // A tick ends without waiting for answers, and holds nothing back for a sync.
-        case .withdraw, .sync: break
+          alarms.formUnion(recording.alarms)
+        case .respond(let deliveries, let answer): answers.append((deliveries, answer))
         }
       }
     }
 
-    /// Runs the started deliveries side by side, until each has an outcome.
-    private mutating func runDeliveries() async {
-      let (tick, settings, ledger) = (tick, settings, claimedLedger)
-      let queue = starting
-      starting = []
+    private mutating func recordIfDue() {
+      if !isRecordingDue { return }
+      isRecordingDue = false
+      process(.recordingDue)
+    }
+
+    /// Runs deliveries side by side, until each has an outcome.
+    ///
+    /// - Parameter ledger: the ledger with the claims of this tick.
+    private mutating func run(_ groups: [DeliveryGroup], ledger: DeliveryLedger) async {
+      let (tick, settings) = (tick, settings)
       await withTaskGroup(of: (DeliveryGroup, DeliveryOutcome).self) { group in
-        for (index, deliveries) in queue.enumerated() {
+        for (index, deliveries) in groups.enumerated() {
           if index >= tick.width, let (ended, outcome) = await group.next() {
             finish(ended, outcome)
           }
@@ -192,34 +186,27 @@ public struct Tick: Sendable {
         if outcome != .withdrawn { delivered.append((pending, outcome)) }
         process(.finished(pending.id, outcome))
         // Another process reports its channels' ends itself.
-        if outcome != .ongoing(owner: tick.shared.owner.name) { process(.ended(pending.id)) }
+        if outcome != .ongoing(owner: tick.ledger.owner.name) { process(.ended(pending.id)) }
       }
     }
 
     /// Performs the effects that need the store's lock: commits, then answers, then a second evaluation.
     mutating func record() {
       do {
-        if tick.shared.writer.isStuck { throw DiskTimeout(limit: LedgerWriter.timeout) }
+        if tick.ledger.isStuck { throw DiskTimeout(limit: SharedLedger.timeout) }
         try DeliveryLog(store: tick.store, settings: settings).commit()
-        for effect in postponed {
-          switch effect {
-          case .respond(let deliveries, .answer(let answer)):
-            for pending in deliveries {
-              if try respond(to: pending.key, answer) { continue }
-              // It rings again, if it still has to.
-              process(.answerRecorded([pending.id], isAccepted: false))
-            }
-          case .evaluate(let alarms): try evaluate(alarms)
-          default: break
+        for case (let deliveries, .answer(let answer)) in answers {
+          for pending in deliveries {
+            if try respond(to: pending.key, answer) { continue }
+            // It rings again, if it still has to.
+            process(.answerRecorded([pending.id], isAccepted: false))
           }
         }
-        postponed = []
-        if isRecordingDue { process(.recordingDue) }
-        for case .evaluate(let alarms) in postponed { try evaluate(alarms) }
+        recordIfDue()
+        try evaluate()
       } catch {
         failures.append(error)
       }
-      postponed = []
     }
 
     /// Records an answer. Returns false if it is not possible.
@@ -237,9 +224,10 @@ public struct Tick: Sendable {
     }
 
     /// Determines the next evaluation of alarms that were delivered, since an answer may have changed it.
-    private mutating func evaluate(_ alarms: Set<Identifier>) throws {
+    private mutating func evaluate() throws {
+      if alarms.isEmpty { return }
       // The tick's time is that of its start, so that other processes may have made entries since.
-      let ledger = tick.shared.read(isPresent: false)
+      let ledger = tick.ledger.read(tick.store, isPresent: false)
       for id in alarms {
         guard let alarm = try tick.store.alarm(id) else { continue }
         wakes[id] =
