@@ -1,15 +1,9 @@
 import BelfryCore
-import Subprocess
-import SystemPackage
 
 /// A recorder of answers to notifications. It runs child commands, so that a store that hangs or is damaged delays no
 /// alarm.
 public struct AnswerRecorder: Sendable {
-  /// The path of the `belfry` binary.
-  public let command: String
-  /// The path of the store's folder.
-  public let store: String
-  private let variables: @Sendable () -> [String: String]
+  private let commands: ChildCommands
   private let warn: @Sendable ([CommandDiagnostic]) -> Void
 
   /// Creates a recorder.
@@ -24,9 +18,7 @@ public struct AnswerRecorder: Sendable {
     warn: @escaping @Sendable ([CommandDiagnostic]) -> Void = { _ in }
   ) {
     self.warn = warn
-    self.command = command
-    self.store = store
-    self.variables = variables
+    commands = ChildCommands(command: command, store: store, variables: variables)
   }
 
   /// The timeout of one attempt, in seconds.
@@ -88,7 +80,6 @@ public struct AnswerRecorder: Sendable {
   private func run(
     _ command: ChildCommand, _ delayed: @Sendable (String) -> Void
   ) async -> Result {
-    let more = command.variables.merging([CommandDiagnostic.variable: "json"]) { $1 }
     var reason = "it was not tried"
     for attempt in 0..<AnswerRecorder.maxAttempts {
       if attempt > 0 {
@@ -100,26 +91,16 @@ public struct AnswerRecorder: Sendable {
           return .failed(reason)
         }
       }
-      let outcome = await TimedProcess.run(
-        .path(FilePath(self.command)), command.arguments(store: store),
-        input: command.input,
-        variables: variables().merging(more) { $1 },
-        seconds: AnswerRecorder.timeout)
-      switch outcome {
-      case .ended(0, _, let error):
-        let warnings = ChildCommands.diagnostics(error)
-        if !warnings.isEmpty { warn(warnings) }
+      let result = await commands.run(command, timeout: AnswerRecorder.timeout)
+      guard let failure = result.failure else {
+        if !result.warnings.isEmpty { warn(result.warnings) }
         return .recorded
+      }
+      switch result.exitCode {
       // The alarm is gone.
-      case .ended(ChildCommand.ExitCode.noSuchAlarm.rawValue, _, _): return .recorded
-      case .ended(let status, _, let error):
-        reason =
-          ChildCommands.diagnostics(error).last { $0.isError }?.message
-          ?? error.split(separator: "\n").first.map(String.init)
-          ?? "the command exited with status \(status)"
-        if status == ChildCommand.ExitCode.notPossible.rawValue { return .refused(reason) }
-      case .timedOut: reason = "the command timed out after \(AnswerRecorder.timeout) s"
-      case .failed(let message): reason = message
+      case .noSuchAlarm: return .recorded
+      case .notPossible: return .refused(failure)
+      case .failed, .usage, .tierLimit, .network, .locked, nil: reason = failure
       }
     }
     return .failed(reason)
