@@ -325,8 +325,8 @@ public struct GitMailbox: Mailbox {
   private func run(
     _ arguments: [String], file: Int = 16 << 20, output: Int = 4 << 20
   ) async throws -> GitCommand.Outcome {
-    try await context.transfer(
-      arguments, in: repository.workTree, to: [url], file: file, output: output)
+    try await GitCommand.transfer(
+      arguments, in: repository.workTree, to: [url], file: file, output: output, context: context)
   }
 
   private func failure(_ outcome: GitCommand.Outcome) -> StoreError {

@@ -59,6 +59,20 @@ import Testing
     }
   }
 
+  @Test("The access to remotes knows no records and no merge")
+  func transportKnowsNoRecords() throws {
+    let names = ["GitTransport", "RemoteFailure+Git", "RemoteTransport"]
+      .map { "BelfryStore/Sync/\($0).swift" }
+    let files = try Self.files(of: "BelfryStore").filter { names.contains($0.name) }
+    #expect(files.map(\.name) == names)
+    let record = /\b(\w+Join|\w+Record|RecordPath|StoreWriter)\b/
+    for file in files {
+      for line in file.lines where line.contains(record) {
+        Issue.record("\(file.name): \(line)")
+      }
+    }
+  }
+
   @Test("Actions print nothing and know no command line")
   func actionsHaveNoText() throws {
     let output = /\b(Console|ArgumentParser|print\(|readLine)/

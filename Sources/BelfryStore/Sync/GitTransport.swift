@@ -325,8 +325,8 @@ struct GitTransport: RemoteTransport {
   private func run(_ arguments: [String]) async throws -> GitCommand.Outcome {
     // A mirror would push all references and delete the others. Only the named references must be pushed.
     let settings = remote.name.contains("=") ? [] : ["-c", "remote.\(remote.name).mirror=false"]
-    return try await context.transfer(
-      settings + arguments, in: repository.workTree, to: urls)
+    return try await GitCommand.transfer(
+      settings + arguments, in: repository.workTree, to: urls, context: context)
   }
 
   /// Returns the reason that git reports for a rejected reference.
@@ -364,8 +364,8 @@ struct GitTransport: RemoteTransport {
   }
 }
 
-extension StoreContext {
-  /// Runs a git process that accesses a remote.
+extension GitCommand {
+  /// Runs a git process that accesses a remote, with the timeout and the shared connections of a store.
   ///
   /// - Parameters:
   ///   - arguments: The arguments after `git -C FOLDER`.
@@ -373,23 +373,24 @@ extension StoreContext {
   ///   - urls: The URLs of the remote. Errors mention the first.
   ///   - file: The size limit of a written file, in bytes.
   ///   - output: The size limit of the standard output, in bytes.
+  ///   - context: The environment of the store.
   /// - Throws: `StoreError.gitNotFound`, or `.remoteFailed` if the remote doesn't respond in time.
-  public func transfer(
-    _ arguments: [String], in folder: String, to urls: [RemoteURL],
-    file: Int = GitCommand.Limit.file, output: Int = GitCommand.Limit.output
-  ) async throws -> GitCommand.Outcome {
+  public static func transfer(
+    _ arguments: [String], in folder: String, to urls: [RemoteURL], file: Int = Limit.file,
+    output: Int = Limit.output, context: StoreContext
+  ) async throws -> Outcome {
     do {
-      return try await GitCommand.transfer(
-        arguments, in: folder, to: urls, timeout: networkTimeout, file: file, output: output,
-        connections: sshConnections, progress: progress)
-    } catch is GitCommand.NotFound {
+      return try await transfer(
+        arguments, in: folder, to: urls, timeout: context.networkTimeout, file: file,
+        output: output, connections: context.sshConnections, progress: context.progress)
+    } catch is NotFound {
       throw StoreError.gitNotFound
-    } catch is GitCommand.Stalled {
+    } catch is Stalled {
       throw StoreError.remoteFailed(
         url: urls.first?.shown ?? "",
         RemoteFailure(
-          .stalled(seconds: networkTimeout),
-          "no response for \(networkTimeout) seconds"))
+          .stalled(seconds: context.networkTimeout),
+          "no response for \(context.networkTimeout) seconds"))
     }
   }
 }

@@ -78,53 +78,6 @@ extension RemoteTransport {
 
   /// Returns no branches.
   public func branches() async throws -> [String] { [] }
-
-  /// The maximum number of examined branches.
-  private static var maxBranches: Int { 4 }
-
-  /// Fetches the store's branch.
-  ///
-  /// 1. The remote has the branch `main`: that branch.
-  /// 2. Otherwise: the first other branch that belongs to a store, which may have been created as `master`.
-  ///
-  /// - Parameters:
-  ///   - url: The URL, for errors.
-  ///   - repository: The repository that the transport fetches into.
-  /// - Returns: The branch and its commit; nil if the remote has no branch.
-  /// - Throws: `StoreError.remoteIsNoStore` or `StoreError.remoteFailed`.
-  func fetchStore(
-    at url: String, into repository: Repository
-  ) async throws -> (branch: String, commit: ObjectID)? {
-    if let commit = try await fetch(Repository.defaultBranch) {
-      try await expectStore(commit, of: Repository.defaultBranch, at: url, repository)
-      return (Repository.defaultBranch, commit)
-    }
-    let others = try await branches()
-    for branch in others.prefix(Self.maxBranches) {
-      guard let commit = try await fetch(branch) else { continue }
-      do {
-        try await expectStore(commit, of: branch, at: url, repository)
-      } catch StoreError.remoteIsNoStore {
-        continue
-      }
-      return (branch, commit)
-    }
-    if others.isEmpty { return nil }
-    throw StoreError.remoteIsNoStore(url: URLMask.masked(url: url))
-  }
-
-  /// Throws unless a branch belongs to a store. Unreadable objects are fetched again.
-  private func expectStore(
-    _ commit: ObjectID, of branch: String, at url: String, _ repository: Repository
-  ) async throws {
-    do {
-      try BranchJoin.expectStore(commit, at: url, repository)
-    } catch StoreError.unreadableObject {
-      // A failure shows when the objects are read.
-      _ = try? await refetch(branch)
-      try BranchJoin.expectStore(commit, at: url, repository)
-    }
-  }
 }
 
 /// The result of a push.

@@ -21,7 +21,9 @@ extension Store {
     do {
       try builder.repository.addRemote(remote)
       let transport = try GitTransport(builder.repository, remote, context: context)
-      if let (branch, theirs) = try await transport.fetchStore(at: url, into: builder.repository) {
+      let fetched = try await StoreSync.fetchStore(
+        over: transport, at: url, into: builder.repository)
+      if let (branch, theirs) = fetched {
         result.add(try BranchJoin(builder.store.reconciledWriter(.branch)).join(theirs), to: 0)
         if branch != Repository.defaultBranch { result.exchanges[0].branch = branch }
       }

@@ -42,7 +42,8 @@ extension StoreSync {
       var plan = SyncPlan(remote: remote)
       do {
         let transport = try GitTransport(repository, remote, context: context)
-        let theirs = try await transport.fetchStore(at: remote.url, into: repository)
+        let theirs = try await StoreSync.fetchStore(
+          over: transport, at: remote.url, into: repository)
         try fill(&plan, with: theirs?.commit, repository)
       } catch {
         plan.failure = error

@@ -271,7 +271,8 @@ private struct SyncRun {
     let fetched = try await each(reachable.filter { !peers[$0].isFetched }) { peer in
       let transport = try peer.transport.get()
       let before = try repository.commit(of: "refs/remotes/\(peer.remote.name)/\(branch)")
-      let fetched = try await transport.fetchStore(at: peer.remote.url, into: repository)
+      let fetched = try await StoreSync.fetchStore(
+        over: transport, at: peer.remote.url, into: repository)
       let theirs = fetched?.commit
       // The old commit may have been collected, which doesn't prove a rewind.
       let wasRewound =
