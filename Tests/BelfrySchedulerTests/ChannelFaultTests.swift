@@ -27,8 +27,8 @@ import Testing
     let root = bench.sandbox.root
     let temporary = "\(bench.sandbox.hooks)/.\(hook)"
     try bench.sandbox.write(
-      "#!/bin/sh\ncd '\(root)'\ncat >/dev/null\necho $$ >> \(hook)\n\(script)\n", to: temporary,
-      mode: 0o755)
+      "#!/bin/sh\n\(bench.sandbox.waitFor)cd '\(root)'\ncat >/dev/null\necho $$ >> \(hook)\n\(script)\n",
+      to: temporary, mode: 0o755)
     // In one step: a hook may start at any time.
     #expect(rename(temporary, "\(bench.sandbox.hooks)/\(hook)") == 0)
   }
@@ -142,7 +142,7 @@ import Testing
     let bench = try await bench(
       schedule.split(separator: " ").map(String.init) + ["--persistent"],
       [
-        "notify": "while [ ! -e go ]; do sleep 0.1; done; \(answers)",
+        "notify": "wait_for [ -e go ]; \(answers)",
         "ring": ChannelFaultTests.stays,
       ])
     try await bench.belfry("settings", "set", "snoozeEnabled", "off")

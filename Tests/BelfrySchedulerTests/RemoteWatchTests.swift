@@ -61,7 +61,9 @@ import Testing
     let text = """
       cd '\(sandbox.root)'
       export HOME='\(home ?? sandbox.home)'
-      lines() { for i in $(seq 1200); do [ "$(wc -l < out)" -ge "$1" ] && return; sleep 0.1; done; }
+      \(sandbox.waitFor)
+      has_lines() { [ "$(wc -l < out)" -ge "$1" ]; }
+      lines() { wait_for has_lines "$1"; }
       rm -f fifo out; mkfifo fifo; : > out
       \(start) & watch=$!
       exec 9>fifo
@@ -71,7 +73,7 @@ import Testing
       exec 9>&-
       wait $watch
       """
-    let result = try await sandbox.run("/usr/bin/timeout", ["120", "bash", "-c", text])
+    let result = try await sandbox.run("/usr/bin/timeout", ["400", "bash", "-c", text])
     #expect(result.status == 0, "\(result.err)")
     return try sandbox.read(out).split(separator: "\n").map(String.init)
   }
@@ -225,20 +227,26 @@ import Testing
   /// The reports of a watch.
   private final class Reports: Sendable {
     let heads = Mutex<[ObjectID?]>([])
+    private let ends = Mutex<RemoteWatchEnd?>(nil)
 
     /// Watches the branch of a repository.
-    func watch(_ path: String) -> Task<RemoteWatchEnd, Never> {
+    func watch(_ path: String) -> Task<Void, Never> {
       Task {
-        await FolderWatch(path: path, branch: "main").run { head in
+        let end = await FolderWatch(path: path, branch: "main").run { head in
           self.heads.withLock { $0.append(head) }
         }
+        ends.withLock { $0 = end }
       }
     }
 
     func wait(for count: Int) async throws {
-      for _ in 0..<1200 where heads.withLock({ $0.count }) < count {
-        try await Task.sleep(for: .milliseconds(50))
-      }
+      try await waitUntil("\(count) reports of the branch") { heads.withLock { $0.count } >= count }
+    }
+
+    /// Returns the reason for the end of the watch. Waiting for its task would take forever if it never ended.
+    func end() async throws -> RemoteWatchEnd? {
+      try await waitUntil("the end of the watch") { ends.withLock { $0 } != nil }
+      return ends.withLock { $0 }
     }
   }
 
@@ -246,7 +254,7 @@ import Testing
     let sandbox = try Sandbox()
     let path = try await repository(sandbox)
     let reports = Reports()
-    let watch = reports.watch(path)
+    _ = reports.watch(path)
     try await reports.wait(for: 1)
     _ = try await sandbox.run("/bin/sh", ["-c", move(path)])
     try await reports.wait(for: 2)
@@ -259,7 +267,7 @@ import Testing
     #expect(heads.count == 3)
     #expect(heads.last??.description == head)
     try FileManager.default.removeItem(atPath: path)
-    #expect(await watch.value == .lost)
+    #expect(try await reports.end() == .lost)
   }
 
   @Test func watchOfAFolderEndsWhenCanceled() async throws {
@@ -269,7 +277,7 @@ import Testing
     let watch = reports.watch(path)
     try await reports.wait(for: 1)
     watch.cancel()
-    _ = await watch.value
+    _ = try await reports.end()
   }
 
   @Test func missingFoldersAreTriedAgain() async throws {

@@ -122,7 +122,8 @@ final class ScenarioBench {
       """
       #!/bin/sh
       cat >/dev/null
-      until [ -e "\(shown)" ]; do sleep 0.02; done
+      \(sandbox.waitFor)
+      wait_pause=0.02 wait_for [ -e "\(shown)" ]
       rm -f "\(shown)"
       """, to: "\(sandbox.hooks)/ring", mode: 0o755)
     if kind == .daemon { try await bench.start() }

@@ -7,8 +7,9 @@ import Testing
 /// The stream of a player in the mixer, with players that end once their stream was corrected.
 @Suite struct SoundStreamTests {
   /// The end of a player's script: it waits for the correction, which the client records.
-  private static let waiting =
-    "for i in $(seq 600); do [ -e corrected ] && exit 0; sleep 0.1; done; exit 1\n"
+  private func waiting(_ sandbox: Sandbox) -> String {
+    sandbox.waitFor + "wait_for [ -e corrected ]\n"
+  }
 
   private func log(_ sandbox: Sandbox) throws -> [Substring] {
     try String(contentsOfFile: sandbox.root + "/log", encoding: .utf8).split(separator: "\n")
@@ -22,7 +23,7 @@ import Testing
     let folder = "cd '\(sandbox.root)'\n"
     _ = try sandbox.script(
       "bin/paplay",
-      "\(folder)echo $1 > client; echo ${2#--property=} > stream\n" + SoundStreamTests.waiting)
+      "\(folder)echo $1 > client; echo ${2#--property=} > stream\n" + waiting(sandbox))
     _ = try sandbox.script(
       "bin/pactl",
       """
@@ -52,7 +53,7 @@ import Testing
     let sandbox = try Sandbox()
     let folder = "cd '\(sandbox.root)'\n"
     _ = try sandbox.script(
-      "bin/pw-play", "\(folder)echo \"$PIPEWIRE_PROPS\" > properties\n" + SoundStreamTests.waiting)
+      "bin/pw-play", "\(folder)echo \"$PIPEWIRE_PROPS\" > properties\n" + waiting(sandbox))
     _ = try sandbox.script("bin/pw-cli", "\(folder)echo \"$*\" >> log\ntouch corrected\n")
     var player = try #require(SoundPlayer(folders: [sandbox.root + "/bin"]))
     #expect(await player.play(Sound.all[0]) == nil)

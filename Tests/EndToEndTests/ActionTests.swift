@@ -127,12 +127,13 @@ import Testing
     let log = sandbox.root + "/daemon.log"
     try sandbox.write(
       """
+      \(sandbox.waitFor)
       '\(Sandbox.binary)' daemon --no-sync 2>'\(log)' & daemon=$!
-      for i in $(seq 600); do grep -q 'the action tell of' '\(log)' && break; sleep 0.1; done
+      wait_for grep -q 'the action tell of' '\(log)'
       kill $daemon; wait $daemon
       """, to: sandbox.root + "/script")
     _ = try await sandbox.run(
-      "/usr/bin/timeout", ["100", "sh", sandbox.root + "/script"],
+      "/usr/bin/timeout", ["400", "sh", sandbox.root + "/script"],
       environment: ["BELFRY_NOW": "2026-11-23T08:59:58Z", "TZ": "UTC", "BELFRY_DEVICE": "laptop"])
     let text = try sandbox.read(log)
     #expect(text.contains("the action light failed: Lamp; rm -rf $HOME ("), "\(text)")

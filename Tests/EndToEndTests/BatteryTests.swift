@@ -294,15 +294,13 @@ import Testing
 
       """, to: root + "/bat.umockdev")
     let script = """
+      \(sandbox.waitFor)
       cd '\(root)'
       dbus-daemon --session --nofork --address='unix:path=\(root)/bus' 2>/dev/null & bus=$!
       export DBUS_SYSTEM_BUS_ADDRESS='unix:path=\(root)/bus'
-      for i in $(seq 600); do [ -S bus ] && break; sleep 0.1; done
+      wait_for [ -S bus ]
       umockdev-run -d bat.umockdev -- /usr/libexec/upowerd >/dev/null 2>&1 & power=$!
-      for i in $(seq 600); do
-        busctl --system status org.freedesktop.UPower >/dev/null 2>&1 && break
-        sleep 0.1
-      done
+      wait_for busctl --system status org.freedesktop.UPower
       '\(Sandbox.binary)' list --json
       kill $power $bus
       """
@@ -459,9 +457,11 @@ import Testing
     let sandbox = try await laptop(20, drain: 8)
     try installHook(sandbox)
     let script = """
+      \(sandbox.waitFor)
       BELFRY_NOW=\(BatteryTests.evening) BELFRY_DEVICE=laptop TZ=UTC '\(Sandbox.binary)' daemon 2>'\(sandbox.root)/daemon.log' &
-      for i in $(seq 1800); do [ -s '\(sandbox.root)/battery-warnings' ] && break; sleep 0.1; done
-      sleep 1; kill $!; wait $!
+      daemon=$!
+      wait_for [ -s '\(sandbox.root)/battery-warnings' ]
+      sleep 1; kill $daemon; wait $daemon
       """
     _ = try await sandbox.run("/usr/bin/timeout", ["400", "sh", "-c", script])
     #expect(sentWarnings(sandbox) == ["critical 0 Competition"], "\(sandbox.daemonLog)")

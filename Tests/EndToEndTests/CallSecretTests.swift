@@ -46,9 +46,10 @@ import Testing
   ) async throws -> Sandbox.Output {
     // A shell starts background processes with SIGINT ignored.
     let script = """
+      \(sandbox.waitFor)
+      is_reached() { \(condition); }
       env --default-signal=INT '\(Sandbox.binary)' calls test 5551234567 & call=$!
-      for i in $(seq 1200); do \(condition) && break; sleep 0.1; done
-      \(condition) || echo "nothing to interrupt"
+      wait_for is_reached
       kill -s \(signal) "$call"; wait "$call"
       """
     return try await sandbox.run("/bin/sh", ["-c", script], environment: variables)

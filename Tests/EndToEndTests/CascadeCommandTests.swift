@@ -691,7 +691,8 @@ import Testing
     let (sandbox, stores) = try await cascadeDevices(["server"])
     _ = try await cascade(sandbox, "add", "emea", "phone", "5551234567")
     try installCallHook(
-      sandbox, ending: "until [ -e '\(sandbox.root)/hung-up' ]; do sleep 0.1; done; echo answered")
+      sandbox,
+      ending: "\(sandbox.waitFor)wait_for [ -e '\(sandbox.root)/hung-up' ]\necho answered")
     let server = try #require(stores["server"])
     try await sync(sandbox, [sandbox.store, server])
     _ = try await sandbox.belfry(

@@ -214,8 +214,9 @@ import Testing
     let sandbox = try await store()
     let log = sandbox.root + "/daemon.log"
     let script = """
+      \(sandbox.waitFor)
       '\(Sandbox.binary)' daemon >'\(log)' 2>&1 & daemon=$!
-      for i in $(seq 1800); do grep -q 'belfry sync failed' '\(log)' && break; sleep 0.1; done
+      wait_for grep -q 'belfry sync failed' '\(log)'
       kill "$daemon"; wait "$daemon"
       """
     _ = try await sandbox.run("/bin/sh", ["-c", script])

@@ -25,8 +25,9 @@ import Testing
       [
         "-c",
         """
+        \(sandbox.waitFor)
         '\(Sandbox.binary)' daemon 2>'\(sandbox.root)/daemon.log' & daemon=$!
-        for try in $(seq 1200); do [ -e '\(sandbox.root)/enough' ] && break; sleep 0.1; done
+        wait_for [ -e '\(sandbox.root)/enough' ]
         kill $daemon
         wait $daemon
         """,
@@ -67,8 +68,9 @@ import Testing
       [
         "-c",
         """
+        \(sandbox.waitFor)
         \(belfry) daemon 2>'\(sandbox.root)/daemon.log' & daemon=$!
-        for i in $(seq 1200); do grep -q watching '\(sandbox.root)/daemon.log' && break; sleep 0.1; done
+        wait_for grep -q watching '\(sandbox.root)/daemon.log'
         \(belfry) service status >/dev/null; echo "status $?"
         kill -STOP $daemon
         \(belfry) service status 2>&1; echo "status $?"
@@ -103,8 +105,9 @@ import Testing
       [
         "-c",
         """
+        \(sandbox.waitFor)
         '\(Sandbox.binary)' daemon 2>'\(sandbox.root)/daemon.log' & daemon=$!
-        for i in $(seq 1200); do grep -q watching '\(sandbox.root)/daemon.log' && break; sleep 0.1; done
+        wait_for grep -q watching '\(sandbox.root)/daemon.log'
         count() { cat /proc/$daemon/task/*/status | awk '/^voluntary_ctxt/ { n += $2 } END { print n }'; }
         # At first it has commands to run; a timer of a second would be in every one of these.
         for i in $(seq 15); do

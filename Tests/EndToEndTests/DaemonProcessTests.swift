@@ -13,27 +13,18 @@ import Testing
     let (root, binary) = (sandbox.root, Sandbox.binary)
     let text = """
       export BELFRY_NOW=\(now) TZ=UTC BELFRY_DEVICE=laptop
-      until_told() {
-        for i in $(seq 1200); do
-          [ "$(cat '\(sandbox.rang)' 2>/dev/null | wc -l)" -ge "$1" ] && return
-          sleep 0.1
-        done
-        echo "never told $1"
-      }
-      until_said() {
-        for i in $(seq 1200); do
-          grep -q "$1" '\(root)/daemon.log' && return
-          sleep 0.1
-        done
-        echo "never said: $1"
-      }
+      \(sandbox.waitFor)
+      told() { [ "$(cat '\(sandbox.rang)' 2>/dev/null | wc -l)" -ge "$1" ]; }
+      until_told() { wait_for told "$1"; }
+      until_said() { wait_for grep -q "$1" '\(root)/daemon.log'; }
       start() { '\(binary)' daemon "$@" 2>>'\(root)/daemon.log' & daemon=$!; until_said 'watching'; }
       \(script)
       kill $daemon
       wait $daemon
       status=$?
       # A command that it had started finishes what it writes.
-      for i in $(seq 600); do pgrep -f "settle --store $HOME/" >/dev/null || break; sleep 0.1; done
+      is_idle() { ! pgrep -f "settle --store $HOME/"; }
+      wait_for is_idle
       echo "ended with $status"
       """
     try sandbox.write(text, to: root + "/script")
@@ -97,17 +88,15 @@ import Testing
       start
       until_told 1
       read -r hook < '\(sandbox.rang)'
-      for i in $(seq 200); do
-        [ -n "$(ls '\(sandbox.store)'/.git/worktrees/linked/belfry/hooks 2>/dev/null)" ] && break
-        sleep 0.1
-      done
+      is_registered() { [ -n "$(ls '\(sandbox.store)'/.git/worktrees/linked/belfry/hooks)" ]; }
+      wait_for is_registered
       kill -9 $daemon
       wait $daemon
       kill -0 "$hook" || echo "the hook never ran"
       : > '\(sandbox.root)/daemon.log'
       start
-      for i in $(seq 600); do kill -0 "$hook" 2>/dev/null || break; sleep 0.1; done
-      kill -0 "$hook" 2>/dev/null && echo "the hook never ended"
+      has_ended() { ! kill -0 "$hook"; }
+      wait_for has_ended
       """, now: "2026-11-23T08:59:58Z")
   }
 
@@ -148,23 +137,18 @@ import Testing
       until_told 2
       tea=$(sed -n 's/^Tea //p' '\(sandbox.rang)')
       milk=$(sed -n 's/^Milk //p' '\(sandbox.rang)')
-      for i in $(seq 200); do
-        [ "$(ls '\(sandbox.store)/.git/belfry/hooks' 2>/dev/null | wc -l)" = 2 ] && break
-        sleep 0.1
-      done
+      are_registered() { [ "$(ls '\(sandbox.store)/.git/belfry/hooks' | wc -l)" = 2 ]; }
+      wait_for are_registered
       kill -9 $daemon
       wait $daemon
       # An orphan that has ended can stay in the table of processes.
       runs() { grep -qs '^State:.[^Z]' "/proc/$1/status"; }
-      until_ended() {
-        for i in $(seq 100); do runs "$1" || return; sleep 0.1; done
-        echo "the hook of $2 never ended"
-      }
+      has_ended() { ! runs "$1"; }
       BELFRY_NOW=2026-11-23T09:00:10Z '\(Sandbox.binary)' done tea
-      until_ended "$tea" Tea
+      wait_for has_ended "$tea"
       runs "$milk" || echo "the hook of Milk never stayed"
       BELFRY_NOW=2026-11-23T09:00:20Z '\(Sandbox.binary)' delete milk --yes
-      until_ended "$milk" Milk
+      wait_for has_ended "$milk"
       : > '\(sandbox.root)/daemon.log'
       start
       """, now: "2026-11-23T08:59:58Z")
@@ -274,10 +258,8 @@ import Testing
       sleep 0.5
       sed -i 's/22:00/09:00/' '\(sandbox.store)'/alarms/*.json
       until_told 1
-      for i in $(seq 600); do
-        git -C '\(sandbox.store)' log --format=%s | grep -q 'Edited by hand' && break
-        sleep 0.1
-      done
+      is_imported() { git -C '\(sandbox.store)' log --format=%s | grep -q 'Edited by hand'; }
+      wait_for is_imported
       """, now: "2026-11-23T08:59:56Z")
     #expect(sandbox.rings == ["Tea 2026-11-23T09:00"])
     #expect(try await sandbox.git("log", "--format=%s").out.contains("Edited by hand: Tea"))
@@ -423,7 +405,7 @@ import Testing
       BELFRY_NOW=2026-11-23T09:00:03Z '\(Sandbox.binary)' done tea
       until_told 3
       # The other one asks every 15 seconds while it rings.
-      for i in $(seq 10); do until_told 4 >/dev/null; done
+      until_told 4
       kill $other
       wait $other
       """, now: "2026-11-23T08:59:58Z")

@@ -14,7 +14,7 @@ import Testing
       export TZ=UTC BELFRY_DEVICE=laptop
       unset BELFRY_SOUND
       belfry='\(Sandbox.binary)' store='\(sandbox.store)' log='\(sandbox.root)/daemon.log'
-      wait_for() { for i in $(seq 1200); do "$@" >/dev/null 2>&1 && return; sleep 0.1; done; echo "never: $*"; }
+      \(sandbox.waitFor)
       start() { "$belfry" daemon 2>>"$log" & daemon=$!; wait_for grep -q watching "$log"; }
       \(script)
       kill $daemon

@@ -188,9 +188,9 @@ import Testing
       "/usr/bin/flock",
       [
         sandbox.store + "/.git/belfry/lock", "sh", "-c",
-        "touch \(sandbox.root)/held; while [ ! -e \(sandbox.root)/enough ]; do sleep 0.1; done",
+        "\(sandbox.waitFor)touch \(sandbox.root)/held; wait_for [ -e \(sandbox.root)/enough ]",
       ])
-    while try await sandbox.run("/bin/ls", [sandbox.root]).out.contains("held") == false {}
+    #expect(try await sandbox.waitForFile(sandbox.root + "/held"))
     // Reads do not wait for the lock.
     #expect(try await sandbox.belfry("list").status == 0)
     let add = try await sandbox.belfry(

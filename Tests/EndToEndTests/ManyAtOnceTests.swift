@@ -38,9 +38,10 @@ import Testing
     try sandbox.write(
       """
       #!/bin/sh
+      \(sandbox.waitFor)
       echo "$BELFRY_HEADLINE" >> '\(sandbox.rang)'
       echo delivered
-      while [ ! -e '\(sandbox.root)/press' ]; do sleep 0.1; done
+      wait_for [ -e '\(sandbox.root)/press' ]
       echo stop
       """, to: sandbox.hooks + "/notify", mode: 0o755)
     try sandbox.write(

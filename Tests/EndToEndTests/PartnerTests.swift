@@ -141,10 +141,11 @@ import Testing
     #expect(sent.out.contains("Asked Alex: Wake up from your nap ❤️ (16:45)"))
 
     let script = """
+      \(chris.sandbox.waitFor)
       export BELFRY_NOW=\(PartnerTests.nap) GIT_SSH_COMMAND="\(ssh.command)"
       HOME='\(alex.sandbox.home)' TZ=America/New_York '\(Sandbox.binary)' daemon 2>'\(alex.sandbox.root)/daemon.log' & alex=$!
       HOME='\(chris.sandbox.home)' TZ=Europe/Athens '\(Sandbox.binary)' daemon 2>'\(chris.sandbox.root)/daemon.log' & chris=$!
-      for i in $(seq 700); do grep -q 'Got it' '\(news)' 2>/dev/null && break; sleep 0.2; done
+      wait_for grep -q 'Got it' '\(news)'
       kill $alex $chris
       wait $alex $chris
       """
@@ -419,7 +420,8 @@ import Testing
     let shown = sandbox.root + "/terminal"
     try sandbox.write("", to: shown)
     let line = """
-      { until grep -qF '[y/N]' '\(shown)'; do sleep 0.1; done
+      \(sandbox.waitFor)
+      { wait_for grep -qF '[y/N]' '\(shown)'
         '\(Sandbox.binary)' partner sync >/dev/null
         '\(Sandbox.binary)' list --json > '\(sandbox.root)/accepted'
         printf 'y\\n'; } |

@@ -230,9 +230,16 @@ import Testing
       "/bin/sh",
       [
         "-c",
-        "exec 9> '\(lock)'; touch -d '1 hour ago' '\(lock)'; touch '\(sandbox.root)/held'; while [ ! -e '\(sandbox.root)/enough' ]; do sleep 0.1 9>&-; done; rm '\(lock)'",
+        """
+        \(sandbox.waitFor)
+        exec 9> '\(lock)'
+        touch -d '1 hour ago' '\(lock)'
+        touch '\(sandbox.root)/held'
+        wait_for [ -e '\(sandbox.root)/enough' ] 9>&-
+        rm '\(lock)'
+        """,
       ])
-    while try await sandbox.run("/bin/ls", [sandbox.root]).out.contains("held") == false {}
+    #expect(try await sandbox.waitForFile(sandbox.root + "/held"))
     let edit = try await sandbox.belfry(
       "edit", "tea", "--note", "held", environment: ["BELFRY_LOCK_TIMEOUT": "0"])
     #expect(edit.status == 7)

@@ -84,7 +84,7 @@ import Testing
     return sync
   }
 
-  /// Returns true if the condition holds within about 5 seconds.
+  /// Returns true if the condition holds within about a minute.
   private func eventually(_ condition: () async throws -> Bool) async throws -> Bool {
     for _ in 0..<600 {
       if try await condition() { return true }
@@ -287,8 +287,9 @@ import Testing
     let repository = sandbox.root + "/never.git"
     let store = try await device("one", "Rent", at: server.url("git", repository), in: sandbox)
     let script = """
+      \(sandbox.waitFor)
       BELFRY_STORE='\(store)' '\(Sandbox.binary)' sync &
-      until grep -q accepted '\(server.log)'; do sleep 0.1; done
+      wait_for grep -q accepted '\(server.log)'
       kill -9 $!
       """
     _ = try await sandbox.run("/bin/sh", ["-c", script])

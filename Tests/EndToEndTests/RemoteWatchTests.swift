@@ -37,15 +37,12 @@ import Testing
 
     /// Runs a shell script while a daemon of the second store runs.
     ///
-    /// In the script, `until COMMAND` waits up to two minutes until a command succeeds, and `said N WORDS` succeeds
-    /// when the daemon has logged the words N times.
+    /// In the script, `wait_for COMMAND` waits until a command succeeds, and `said N WORDS` succeeds when the daemon has
+    /// logged the words N times.
     func run(_ script: String, environment: [String: String] = [:]) async throws -> String {
       let text = """
         export BELFRY_NOW=2026-11-20T22:45:00Z TZ=UTC BELFRY_DEVICE=two
-        wait_until() {
-          for i in $(seq 1200); do "$@" && return; sleep 0.1; done
-          echo "never: $*"
-        }
+        \(sandbox.waitFor)
         said() { [ "$(grep -c -e "$2" '\(log)')" -ge "$1" ]; }
         arrived() { '\(Sandbox.binary)' list --store '\(two)' 2>/dev/null | grep -q "$1"; }
         change() { '\(Sandbox.binary)' edit "$(basename '\(one)'/alarms/*.json .json)" --title "$1" \
@@ -53,7 +50,7 @@ import Testing
           '\(Sandbox.binary)' sync --store '\(one)' >/dev/null 2>&1; }
         is_gone() { ! kill -0 "$1" 2>/dev/null; }
         '\(Sandbox.binary)' daemon --store '\(two)' 2>'\(log)' & daemon=$!
-        wait_until said 1 'watching 1 alarm'
+        wait_for said 1 'watching 1 alarm'
         \(script)
         kill $daemon
         wait $daemon
@@ -79,12 +76,12 @@ import Testing
     let fixture = try await Fixture(try Sandbox()) { scheme + $0 }
     _ = try await fixture.run(
       """
-      wait_until said 1 'watching the remote origin'
+      wait_for said 1 'watching the remote origin'
       change Milk
-      wait_until arrived Milk
+      wait_for arrived Milk
       git -C '\(fixture.remote)' pack-refs --all
       change Bread
-      wait_until arrived Bread
+      wait_for arrived Bread
       """)
   }
 
@@ -94,16 +91,16 @@ import Testing
     _ = try await fixture.run(
       """
       shows() { '\(Sandbox.binary)' status --store '\(fixture.two)' | grep -q "origin.*$1"; }
-      wait_until said 1 'watching the remote origin'
-      wait_until shows 'watched, so changes arrive at once'
+      wait_for said 1 'watching the remote origin'
+      wait_for shows 'watched, so changes arrive at once'
       '\(Sandbox.binary)' status --json --store '\(fixture.two)' | grep -q '"watched": true' || echo never
       mv '\(fixture.remote)' '\(away)'
-      wait_until said 1 'lost the connection to the remote origin'
-      wait_until shows 'synced at intervals'
+      wait_for said 1 'lost the connection to the remote origin'
+      wait_for shows 'synced at intervals'
       mv '\(away)' '\(fixture.remote)'
-      wait_until said 2 'watching the remote origin'
+      wait_for said 2 'watching the remote origin'
       change Milk
-      wait_until arrived Milk
+      wait_for arrived Milk
       """)
   }
 
@@ -111,14 +108,14 @@ import Testing
     let fixture = try await Fixture(try Sandbox()) { $0 }
     _ = try await fixture.run(
       """
-      wait_until said 1 'watching the remote origin'
+      wait_for said 1 'watching the remote origin'
       '\(Sandbox.binary)' remote remove origin --store '\(fixture.two)' >/dev/null
       '\(Sandbox.binary)' remote add other '\(fixture.remote)' --store '\(fixture.two)' >/dev/null
       '\(Sandbox.binary)' sync --store '\(fixture.two)' >/dev/null 2>&1
       '\(Sandbox.binary)' poke --store '\(fixture.two)' >/dev/null
-      wait_until said 1 'watching the remote other'
+      wait_for said 1 'watching the remote other'
       change Milk
-      wait_until arrived Milk
+      wait_for arrived Milk
       """)
   }
 
@@ -138,16 +135,16 @@ import Testing
     try await withSSHFixture { fixture, environment in
       _ = try await fixture.run(
         """
-        wait_until said 1 'watching the remote origin'
+        wait_for said 1 'watching the remote origin'
         change Milk
-        wait_until arrived Milk
+        wait_for arrived Milk
         # The connection is lost, and made again.
         ssh=$(pgrep -P $daemon ssh)
         kill $ssh
-        wait_until said 1 'lost the connection to the remote origin'
-        wait_until said 2 'watching the remote origin'
+        wait_for said 1 'lost the connection to the remote origin'
+        wait_for said 2 'watching the remote origin'
         change Bread
-        wait_until arrived Bread
+        wait_for arrived Bread
         """, environment: environment)
       try await expectNoneRunning(fixture.remote)
     }
@@ -157,11 +154,11 @@ import Testing
     try await withSSHFixture { fixture, environment in
       _ = try await fixture.run(
         """
-        wait_until said 1 'watching the remote origin'
+        wait_for said 1 'watching the remote origin'
         kill -9 $daemon
         wait $daemon
         '\(Sandbox.binary)' daemon --no-sync --store '\(fixture.two)' 2>'\(fixture.log)' & daemon=$!
-        wait_until said 1 'watching 1 alarm'
+        wait_for said 1 'watching 1 alarm'
         """, environment: environment)
       try await expectNoneRunning(fixture.remote)
     }
@@ -181,7 +178,7 @@ import Testing
       # A local change is pushed nevertheless.
       '\(Sandbox.binary)' edit rent --title Milk --store '\(fixture.two)' >/dev/null 2>&1
       pushed() { git -C '\(fixture.remote)' grep -q Milk main -- alarms; }
-      wait_until pushed
+      wait_for pushed
       """, environment: environment)
     let log = try sandbox.read(fixture.log)
     #expect(!log.contains("the remote origin") && !log.contains("failed"), "\(log)")
@@ -194,7 +191,7 @@ import Testing
       kill $daemon
       wait $daemon
       '\(Sandbox.binary)' daemon --no-sync --store '\(fixture.two)' 2>'\(fixture.log)' & daemon=$!
-      wait_until said 1 'watching 1 alarm'
+      wait_for said 1 'watching 1 alarm'
       '\(Sandbox.binary)' poke --store '\(fixture.two)' >/dev/null
       sleep 1
       """)

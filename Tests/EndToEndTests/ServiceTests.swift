@@ -282,28 +282,26 @@ import Testing
     let sandbox = try Sandbox()
     let belfry = "'\(Sandbox.binary)'"
     let script = """
+      \(sandbox.waitFor)
       \(TestMachine.systemd)
       \(belfry) service install | head -n 1
-      for i in $(seq 600); do \(belfry) service status | grep -q 'The daemon runs' && break; sleep 0.1; done
+      runs() { \(belfry) service status | grep -q 'The daemon runs'; }
+      wait_for runs
       \(belfry) service status | grep -v 'Last tick' | sed 's/(process [0-9]*)/(process N)/'
       first=$(systemctl --user show -p MainPID --value belfry.service)
       kill -9 $first
-      for i in $(seq 600); do
+      runs_again() {
         now=$(systemctl --user show -p MainPID --value belfry.service)
-        [ "$now" != 0 ] && [ "$now" != "$first" ] && echo "runs again" && break
-        sleep 0.1
-      done
+        [ "$now" != 0 ] && [ "$now" != "$first" ]
+      }
+      wait_for runs_again && echo "runs again"
       mkdir -p "$HOME/.config/systemd/user/belfry.service.d"
       printf '[Service]\nWatchdogSec=3\n' > "$HOME/.config/systemd/user/belfry.service.d/short.conf"
       systemctl --user daemon-reload
       systemctl --user restart belfry.service
       first=$(systemctl --user show -p MainPID --value belfry.service)
       kill -STOP $first
-      for i in $(seq 1200); do
-        now=$(systemctl --user show -p MainPID --value belfry.service)
-        [ "$now" != 0 ] && [ "$now" != "$first" ] && echo "ended by the watchdog, runs again" && break
-        sleep 0.1
-      done
+      wait_for runs_again && echo "ended by the watchdog, runs again"
       # The clock of the next daemon starts three seconds before the alarm, which is two minutes ahead.
       soon=$(date -u -d '+120 seconds' +'%Y-%m-%d %H:%M')
       \(belfry) add Soon --daily --at "${soon#* }" >/dev/null
@@ -312,7 +310,7 @@ import Testing
         > "$HOME/.config/systemd/user/belfry.service.d/clock.conf"
       systemctl --user daemon-reload
       systemctl --user restart belfry.service
-      for i in $(seq 1100); do [ -s '\(sandbox.rang)' ] && break; sleep 0.1; done
+      wait_for [ -s '\(sandbox.rang)' ]
       rm -r "$HOME/.config/systemd/user/belfry.service.d"
       systemctl --user daemon-reload
       systemctl --user reload belfry.service && echo reloaded

@@ -60,10 +60,7 @@ import Testing
       let wanted = answer.replacing("'", with: "'\\''")
       return """
         printf '%s' '\(keys)'
-        for attempt in $(seq 300); do
-          grep -qF -e '\(wanted)' -e 'Script done on' '\(shown)' && break
-          sleep 0.1
-        done
+        wait_for grep -qF -e '\(wanted)' -e 'Script done on' '\(shown)'
         sleep 0.2
         """
     }.joined(separator: "\n")
@@ -72,7 +69,7 @@ import Testing
       "/bin/sh",
       [
         "-c",
-        "{ sleep 0.5\n\(typing)\n} | timeout 300 script -qfec 'cd \(sandbox.root); stty cols 100 rows 40; \(command)' '\(shown)'",
+        "\(sandbox.waitFor){ sleep 0.5\n\(typing)\n} | timeout 300 script -qfec 'cd \(sandbox.root); stty cols 100 rows 40; \(command)' '\(shown)'",
       ],
       environment: [
         "TZ": "UTC", "BELFRY_DEVICE": "laptop", "BELFRY_NOW": "2026-11-20T22:41:00Z",

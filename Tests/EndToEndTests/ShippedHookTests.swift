@@ -75,10 +75,8 @@ import Testing
       echo '\(button)' > '\(sandbox.root)/want'
       dunstctl context
       # Who attends ends once the button is dealt with.
-      for i in $(seq 600); do
-        pgrep -f "attend --store $HOME/" >/dev/null || break
-        sleep 0.1
-      done
+      has_ended() { ! pgrep -f "attend --store $HOME/"; }
+      wait_for has_ended
       stop
       """, to: script)
     let output = try await sandbox.run(

@@ -49,22 +49,23 @@ import Testing
     try FileManager.default.removeItem(atPath: sandbox.hooks + "/ring")
     let root = sandbox.root
     let script = """
+      \(sandbox.waitFor)
       mkdir -p '\(root)/run'; chmod 700 '\(root)/run'
       export XDG_RUNTIME_DIR='\(root)/run'
       pulseaudio -n --daemonize=no --exit-idle-time=-1 --load='module-null-sink sink_name=quiet' \
         --load=module-native-protocol-unix >/dev/null 2>&1 &
       server=$!
-      for i in $(seq 600); do pactl info >/dev/null 2>&1 && break; sleep 0.1; done
+      wait_for pactl info
       parec --latency-msec=50 --raw --format=s16le --channels=1 -d quiet.monitor > '\(root)/played.raw' 2>/dev/null &
       recorder=$!
-      for i in $(seq 600); do [ -s '\(root)/played.raw' ] && break; sleep 0.1; done
+      wait_for [ -s '\(root)/played.raw' ]
       '\(Sandbox.binary)' sounds play pulse
       # The recorder is behind the player: it has ended when silence follows the sound.
-      for i in $(seq 100); do
+      has_ended() {
         [ "$(tr -d '\\0' <'\(root)/played.raw' | wc -c)" -gt 10000 ] &&
-          [ "$(tail -c 8820 '\(root)/played.raw' | tr -d '\\0' | wc -c)" = 0 ] && break
-        sleep 0.1
-      done
+          [ "$(tail -c 8820 '\(root)/played.raw' | tr -d '\\0' | wc -c)" = 0 ]
+      }
+      wait_for has_ended
       kill $recorder $server
       """
     let output = try await sandbox.run(
@@ -84,11 +85,11 @@ import Testing
     try await sandbox.plus()
     _ = try await sandbox.belfry("add", "Tea", "--daily", "--at", "12:00")
     let script = """
+      \(sandbox.waitFor)
       mkdir -p '\(root)/run'; chmod 700 '\(root)/run'
       export XDG_RUNTIME_DIR='\(root)/run' TZ=UTC BELFRY_DEVICE=laptop BELFRY_NOW=2026-11-23T08:00:00Z
       unset BELFRY_SOUND
       belfry='\(Sandbox.binary)' log='\(root)/daemon.log'
-      wait_for() { for i in $(seq 600); do "$@" >/dev/null 2>&1 && return; sleep 0.1; done; echo "never: $*"; }
       pulseaudio -n --daemonize=no --exit-idle-time=-1 --load='module-null-sink sink_name=quiet' \
         --load=module-native-protocol-unix >/dev/null 2>&1 &
       server=$!
@@ -114,7 +115,6 @@ import Testing
       """
     let output = try await sandbox.run("/usr/bin/timeout", ["400", "bash", "-c", script])
     let parts = output.out.split(separator: "\n").map(String.init)
-    #expect(!output.out.contains("never"), "\(output.out)\(output.err)\(sandbox.daemonLog)")
     #expect(parts.first?.hasPrefix("1 ") == true && parts.first?.contains("can be heard") == true)
     #expect(
       output.out.components(separatedBy: "the sound output is muted").count == 3, "\(output.out)")
@@ -133,20 +133,23 @@ import Testing
     try FileManager.default.removeItem(atPath: sandbox.hooks + "/ring")
     let root = sandbox.root
     let script = """
+      \(sandbox.waitFor)
       mkdir -p '\(root)/run'; chmod 700 '\(root)/run'
       export XDG_RUNTIME_DIR='\(root)/run'
       pipewire >/dev/null 2>&1 &
       server=$!
-      for i in $(seq 600); do pw-cli info 0 >/dev/null 2>&1 && break; sleep 0.1; done
+      wait_for pw-cli info 0
       wireplumber >/dev/null 2>&1 &
       manager=$!
       pw-cli create-node adapter '{ factory.name=support.null-audio-sink node.name=quiet
         media.class=Audio/Sink object.linger=true audio.position=[MONO] }' >/dev/null
-      for i in $(seq 600); do pw-link --output | grep -q quiet:monitor && break; sleep 0.1; done
+      has_port() { pw-link --output | grep -q quiet:monitor; }
+      wait_for has_port
       pw-record --target quiet -P '{ stream.capture.sink=true }' --channels 1 --format s16 --rate 22050 \
         '\(root)/played.wav' >/dev/null 2>&1 &
       recorder=$!
-      for i in $(seq 600); do pw-link --links | grep -q quiet:monitor && break; sleep 0.1; done
+      is_linked() { pw-link --links | grep -q quiet:monitor; }
+      wait_for is_linked
       '\(Sandbox.binary)' sounds play pulse
       # The recorder is behind the player by less than a quarter of a second.
       sleep 0.5
@@ -167,8 +170,9 @@ import Testing
     try FileManager.default.removeItem(atPath: sandbox.hooks + "/ring")
     let file = try alsa(sandbox)
     let script = """
+      \(sandbox.waitFor)
       '\(Sandbox.binary)' sounds play pulse --repeat --rising > '\(sandbox.root)/said' &
-      until [ -s '\(sandbox.root)/said' ]; do sleep 0.1; done
+      wait_for [ -s '\(sandbox.root)/said' ]
       kill $!; wait $!; cat '\(sandbox.root)/said'
       """
     let output = try await sandbox.run("/usr/bin/timeout", ["400", "sh", "-c", script])
@@ -182,18 +186,13 @@ import Testing
     let sandbox = try Sandbox()
     let file = try alsa(sandbox)
     let script = """
+      \(sandbox.waitFor)
       mkfifo '\(sandbox.root)/pipe'
       : < '\(sandbox.root)/pipe' &
       '\(Sandbox.binary)' sounds play pulse --repeat > '\(sandbox.root)/pipe' &
       player=$!
-      played() {
-        for i in $(seq 1500); do
-          [ -s '\(file)' ] && return
-          kill -0 $player || return
-          sleep 0.1
-        done
-        return 1
-      }
+      is_decided() { [ -s '\(file)' ] || ! kill -0 $player; }
+      played() { wait_for is_decided && [ -s '\(file)' ]; }
       # `delivered` is printed after the first of the sounds, which are shorter than two seconds.
       played && sleep 3 && rm '\(file)' && played && echo repeated
       kill $player; wait $player; echo "ended with $?"
@@ -214,13 +213,16 @@ import Testing
         "add", name, "--daily", "--at", "09:00", now: "2026-11-23T08:00:00Z")
     }
     let script = """
+      \(sandbox.waitFor)
       mkdir -p '\(sandbox.root)/run'
       export XDG_RUNTIME_DIR='\(sandbox.root)/run' TZ=UTC BELFRY_DEVICE=laptop BELFRY_SOUND=pulse
       BELFRY_NOW=2026-11-23T08:59:59Z '\(Sandbox.binary)' daemon 2>'\(sandbox.root)/daemon.log' &
       daemon=$!
-      for i in $(seq 600); do [ "$(grep -c rang '\(sandbox.root)/daemon.log')" = 2 ] && break; sleep 0.1; done
+      rang() { [ "$(grep -c rang '\(sandbox.root)/daemon.log')" = 2 ]; }
+      wait_for rang
       # Players that find no server take their time to say so.
-      for i in $(seq 1500); do [ "$(stat -c %s '\(file)' 2>/dev/null || echo 0)" -gt 40000 ] && break; sleep 0.1; done
+      sounded() { [ "$(stat -c %s '\(file)')" -gt 40000 ]; }
+      wait_for sounded
       export BELFRY_NOW=2026-11-23T09:00:05Z
       '\(Sandbox.binary)' done tea >/dev/null
       '\(Sandbox.binary)' done rent >/dev/null

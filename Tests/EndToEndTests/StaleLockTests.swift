@@ -51,8 +51,9 @@ import Testing
     try sandbox.write(
       """
       #!/bin/sh
+      \(sandbox.waitFor)
       touch '\(root)/open'
-      while [ ! -e '\(root)/enough' ]; do sleep 0.1; done
+      wait_for [ -e '\(root)/enough' ]
       echo Edit > "$1"
       """, to: root + "/editor", mode: 0o755)
     let file = try sandbox.alarmFile()
@@ -94,16 +95,12 @@ import Testing
     let sandbox = try await store()
     let program = sandbox.root + "/gitea"
     _ = try await sandbox.run("/bin/cp", ["/bin/sh", program])
+    let script = try sandbox.script(
+      "serve", "\(sandbox.waitFor)touch ../running\nwait_for [ -e ../enough ]\n")
     async let server = sandbox.run(
-      "/bin/sh",
-      [
-        "-c",
-        "cd '\(sandbox.store)' && exec '\(program)' -c 'touch ../running; while [ ! -e ../enough ]; do sleep 0.1; done'",
-      ])
+      "/bin/sh", ["-c", "cd '\(sandbox.store)' && exec '\(program)' '\(script)'"])
     let folder = (sandbox.store as NSString).deletingLastPathComponent
-    while !FileManager.default.fileExists(atPath: folder + "/running") {
-      try await Task.sleep(for: .milliseconds(10))
-    }
+    #expect(try await sandbox.waitForFile(folder + "/running"))
     let lock = sandbox.store + "/.git/index.lock"
     try sandbox.write("", to: lock)
     _ = try await sandbox.run("/usr/bin/touch", ["-d", "1 hour ago", lock])

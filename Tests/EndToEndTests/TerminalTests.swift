@@ -19,7 +19,8 @@ import Testing
   ///
   /// - `open NAME COMMAND…`: runs a command on a terminal of its own. What it shows is in the file NAME, and it reads the
   ///   keys that are written to the file descriptor 3. The terminal counts as one of the user's.
-  /// - `wait_for COMMAND…`: waits until a command succeeds. `shows NAME TEXT` succeeds once a terminal has shown a text.
+  /// - `shows NAME TEXT`: succeeds once a terminal has shown a text.
+  /// - `wait_for COMMAND…`: see `Sandbox.waitFor`.
   private func run(_ sandbox: Sandbox, _ script: String) async throws -> Sandbox.Output {
     let text = """
       export TZ=UTC BELFRY_DEVICE=laptop BELFRY_NOW=2026-11-23T09:00:01Z TERM=xterm-256color
@@ -31,7 +32,7 @@ import Testing
       mkdir -p terminals
       # The helper of a tick ends with the answer.
       trap '"$belfry" stop Tea >/dev/null 2>&1; kill $opened' EXIT
-      wait_for() { for i in $(seq 600); do "$@" >/dev/null 2>&1 && return; sleep 0.1; done; echo "never: $*"; }
+      \(sandbox.waitFor)
       shows() { grep -qF -e "$2" "$1"; }
       open() {
         name=$1; shift
@@ -108,13 +109,13 @@ import Testing
       state() { "$belfry" list --json | grep -c '"state": "pending"'; }
       stopped() { [ "$(state)" = $1 ]; }
       # tmux writes only the cells that change, so that no text of the next screen is certain.
-      press_until() { for i in $(seq 20); do stopped $1 && return; sleep 2.5; printf s >&3; sleep 1; done; }
-      press_until 1
+      press() { stopped $1 || { sleep 2.5; printf s >&3; sleep 1; stopped $1; }; }
+      wait_for press 1
       # The screen of the next alarm ignores a key that comes at once.
       printf s >&3
       sleep 1
       wait_for stopped 1
-      press_until 2
+      wait_for press 2
       wait_for stopped 2
       # The screen closes when nothing rings.
       closed() { ! pgrep -f "ring --automatic --store=$store"; }

@@ -97,13 +97,17 @@ import Testing
       git,
       [
         "-c",
-        "echo $$ > '\(sandbox.root)/running'; while [ ! -e '\(sandbox.root)/enough' ]; do sleep 0.1; done",
+        """
+        \(sandbox.waitFor)
+        echo $$ > '\(sandbox.root)/running'
+        wait_for [ -e '\(sandbox.root)/enough' ]
+        """,
       ])
     var number: Int32?
-    while number == nil {
-      try await Task.sleep(for: .milliseconds(10))
+    try await waitUntil("the number of the process") {
       let text = (try? sandbox.read(sandbox.root + "/running")) ?? ""
       number = text.hasSuffix("\n") ? Int32(text.dropLast()) : nil
+      return number != nil
     }
     try sandbox.write("\(number ?? 0) \(CollectionLock.host)", to: file)
     #expect(repository.collector?.process == number)

@@ -60,9 +60,14 @@ import Testing
       "/bin/sh",
       [
         "-c",
-        "exec 9< '\(lock)'; touch '\(sandbox.root)/open'; while [ ! -e '\(sandbox.root)/enough' ]; do sleep 0.1; done",
+        """
+        \(sandbox.waitFor)
+        exec 9< '\(lock)'
+        touch '\(sandbox.root)/open'
+        wait_for [ -e '\(sandbox.root)/enough' ]
+        """,
       ])
-    while access(sandbox.root + "/open", F_OK) != 0 { await Task.yield() }
+    #expect(try await sandbox.waitForFile(sandbox.root + "/open"))
     #expect(repository.user(of: lock)?.name == "sh")
     #expect(!repository.removeStaleLock(lock, olderThan: 0))
     try sandbox.write("", to: sandbox.root + "/enough")

@@ -1,7 +1,7 @@
 extension Sandbox {
   /// The prefix of a script for `onDesktop`, which starts a virtual screen and a notification service.
   ///
-  /// It defines these shell functions:
+  /// It defines these shell functions, beside that of `waitFor`:
   /// - `press BUTTON` presses a button of the top notification and records its buttons in `buttons`.
   /// - `until_shown N` waits until N notifications are shown.
   /// - `until_said WORDS` waits until the daemon has logged the words.
@@ -9,6 +9,7 @@ extension Sandbox {
   /// - `stop` ends the daemon, the notification service and the screen.
   public var desktop: String {
     """
+    \(waitFor)
     mkdir -p '\(root)/run'
     export XDG_RUNTIME_DIR='\(root)/run'
     printf '#!/bin/sh\\ntee -a "\(root)/buttons" | grep -F "$(cat "\(root)/want")" | head -n 1\\n' > '\(root)/pick'
@@ -16,29 +17,15 @@ extension Sandbox {
     printf '[global]\\ndmenu = %s\\n' '\(root)/pick' > '\(root)/dunstrc'
     Xvfb -displayfd 3 -nolisten tcp 3>'\(root)/display' 2>/dev/null &
     x=$!
-    while [ ! -s '\(root)/display' ]; do sleep 0.1; done
+    wait_for [ -s '\(root)/display' ]
     export DISPLAY=:$(cat '\(root)/display')
     dunst -conf '\(root)/dunstrc' >/dev/null 2>&1 &
     d=$!
-    for i in $(seq 300); do
-      dunstctl count >/dev/null 2>&1 && break
-      sleep 0.1
-    done
+    wait_for dunstctl count
     press() { echo "$1" > '\(root)/want'; dunstctl context; }
-    until_shown() {
-      for i in $(seq 900); do
-        [ "$(dunstctl count displayed)" = "$1" ] && return
-        sleep 0.1
-      done
-      echo "never $1 shown"
-    }
-    until_said() {
-      for i in $(seq 900); do
-        grep -q "$1" '\(root)/daemon.log' && return
-        sleep 0.1
-      done
-      echo "never said: $1"
-    }
+    shows() { [ "$(dunstctl count displayed)" = "$1" ]; }
+    until_shown() { wait_for shows "$1"; }
+    until_said() { wait_for grep -q "$1" '\(root)/daemon.log'; }
     start_daemon() {
       '\(Sandbox.binary)' daemon 2>>'\(root)/daemon.log' &
       daemon=$!

@@ -154,12 +154,12 @@ public final class Sandbox: Sendable {
     let inputs = [(input, after)] + (later.map { [($0.input, $0.after)] } ?? [])
     let typing = inputs.map { input, after in
       """
-      until grep -qF -e \(quoted(after)) -e 'Script done on' '\(shown)' || [ -z \(quoted(after)) ]
-      do sleep 0.1; done
+      [ -z \(quoted(after)) ] || wait_for grep -qF -e \(quoted(after)) -e 'Script done on' '\(shown)'
       printf '%s' \(quoted(input))
       """
     }.joined(separator: "\n")
     let line = """
+      \(waitFor)
       { \(typing); } |
         script -qfec \(quoted("stty cols 80 rows 24; \(command)")) '\(shown)'
       """
@@ -252,6 +252,8 @@ public final class Sandbox: Sendable {
   }
 
   /// Runs a program in the sandbox's environment, and returns its result.
+  ///
+  /// - Throws: `WaitTimeout` if a script has waited in vain; see `waitFor`.
   public func run(
     _ program: String, _ arguments: [String], environment: [String: String] = [:]
   ) async throws -> Output {
@@ -277,7 +279,9 @@ public final class Sandbox: Sendable {
       case .exited(let code): code
       case .signaled(let signal): 128 + signal
       }
-    return Output(status: status, out: result.standardOutput, err: result.standardError)
+    let output = Output(status: status, out: result.standardOutput, err: result.standardError)
+    try checkWaits(output)
+    return output
   }
 
   // MARK: Files
