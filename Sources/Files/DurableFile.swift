@@ -51,6 +51,7 @@ public enum DurableFile {
     _ bytes: [UInt8], to path: String, temporary: String, fallback: String? = nil,
     mode: mode_t = 0o644, syncing: Bool = true, makingFolder: Bool = false
   ) throws(FileError) -> stat {
+    assert(temporary != path, "the file stays until its new version is complete")
     _ = unlink(temporary)
     let file = try Descriptor(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: mode)
     var status = stat()

@@ -110,6 +110,7 @@ public struct WriteAheadLog: Sendable {
     var position = Int(WriteAheadLog.start)
     var number: UInt64?
     while position < Int(state.end), position + WriteAheadLog.entryHead <= bytes.count {
+      assert(position.isMultiple(of: Int(WriteAheadLog.page)), "an entry starts a page")
       let found = WriteAheadLog.word(bytes, position + 8)
       let size = Int(clamping: WriteAheadLog.word(bytes, position + 24))
       let payload = position + WriteAheadLog.entryHead
@@ -159,6 +160,10 @@ public struct WriteAheadLog: Sendable {
     entry += repeatElement(0, count: size - entry.count)
     state.next += 1
     state.end += UInt64(size)
+    // The entry before may have been refused.
+    state.isRefused = false
+    assert(entry.count == size, "an entry fills its pages")
+    assert(state.next > before.next && state.end > before.end, "numbers and positions ascend")
     do throws(FileError) {
       try write(entry, at: before.end, file)
       try write(header: state, file)
@@ -180,12 +185,14 @@ public struct WriteAheadLog: Sendable {
   ///
   /// - Parameter before: The state before it was appended.
   public func cancel(to before: State) {
+    assert(isLast(after: before), "only the last entry can be removed")
     guard let file = try? Descriptor(path, O_RDWR | O_NOFOLLOW) else { return }
     restore(before, file)
   }
 
   /// Marks the last entry as one that must not be applied: it failed, and could not be rolled back entirely.
   public func refuse() {
+    assert(present?.isApplied != true, "only an entry that is not applied can be refused")
     update { $0.isRefused = true }
     if let file = try? Descriptor(path, O_RDWR | O_NOFOLLOW) { _ = fdatasync(file.number) }
   }
@@ -197,12 +204,21 @@ public struct WriteAheadLog: Sendable {
   ///   - mark: The bytes to note in the header, `markSize` of them; nil for none.
   public func empty(session: UInt64, mark: [UInt8]?) throws(FileError) {
     precondition(mark?.count ?? WriteAheadLog.markSize == WriteAheadLog.markSize)
+    assert(present?.isApplied != false, "entries stay until they are applied")
     let file = try Descriptor(path, O_RDWR | O_NOFOLLOW)
     var state = WriteAheadLog.fresh(session: session)
     state.mark = mark
     try write(header: state, file)
     _ = ftruncate(file.number, Int(WriteAheadLog.start))
     guard fdatasync(file.number) == 0 else { throw FileError("sync", path) }
+  }
+
+  /// The header; nil if there is none, or if it cannot be read.
+  private var present: State? { (try? state()) ?? nil }
+
+  /// Returns true if one entry was appended since a state. Debug builds check it.
+  private func isLast(after before: State) -> Bool {
+    present.map { $0.next == before.next + 1 && $0.end > before.end } ?? true
   }
 
   private static func fresh(session: UInt64) -> State {
@@ -236,6 +252,8 @@ public struct WriteAheadLog: Sendable {
     }
     bytes += state.mark ?? [UInt8](repeating: 0, count: WriteAheadLog.markSize)
     bytes += SHA256.hash(data: bytes)
+    assert(bytes.count == WriteAheadLog.headerSize, "all headers have the same size")
+    assert(bytes.count <= 512, "a header fits in a sector, which a disk writes entirely")
     try write(bytes, at: 0, file)
   }
 

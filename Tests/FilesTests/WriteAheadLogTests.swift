@@ -62,6 +62,11 @@ import Testing
     log.refuse()
     #expect(try #require(try log.state()).isRefused)
     #expect(texts(try log.entries().pending) == ["three"])
+    // After it was undone, the next entry is not refused.
+    log.finish()
+    _ = try append("four")
+    #expect(try !#require(try log.state()).isRefused)
+    #expect(texts(try log.entries().pending) == ["four"])
   }
 
   @Test("An emptied log has no entries, and those of before don't come back")
