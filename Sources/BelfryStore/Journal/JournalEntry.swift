@@ -63,7 +63,10 @@ extension JournalEntry {
 
   /// The entry as bytes.
   var bytes: [UInt8] {
-    assert(trees.isEmpty)
+    assert(trees.isEmpty, "only an entry of version 1.0 has differences of trees")
+    assert(
+      zip(files, files.dropFirst()).allSatisfy { $0.path < $1.path },
+      "the files are sorted by path, each once")
     var bytes: [UInt8] = [JournalEntry.version]
     func append(_ number: Int) { CacheCoding.append(UInt64(number), to: &bytes) }
     func append(_ content: [UInt8]) {
@@ -89,6 +92,7 @@ extension JournalEntry {
       bytes += object.id.bytes
       append(object.bytes)
     }
+    assert(JournalEntry(bytes) == self, "an entry is read as it was written")
     return bytes
   }
 

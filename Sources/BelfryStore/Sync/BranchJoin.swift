@@ -126,6 +126,7 @@ struct BranchJoin {
   ) throws -> ObjectID {
     // The last parent's history contains the other parent.
     let named = isBehind ? Array(parents.suffix(1)) : parents.sorted { $0.id < $1.id }
+    assert(!named.isEmpty && Set(named.map(\.id)).count == named.count, "each parent occurs once")
     let message = CommitMessage(
       "Merge \(named.map(\.id.short).joined(separator: " and "))", body: decisions.map(\.line),
       trailers: [(CommitMessage.decisions, "\(decisions.count)")], device: nil)

@@ -50,6 +50,9 @@ struct RecordJoin: Sendable {
     case (nil, nil): bytes = nil
     }
     self.decisions = decisions.sorted { $0.subject < $1.subject }
+    assert(
+      decisions.allSatisfy { $0.kept != $0.discarded }, "a decision is between different values")
+    assert(bytes != nil || mine?.record == nil && other?.record == nil, "a valid record stays")
   }
 
   /// Returns the content that stays if a side has a newer format; nil if none has.

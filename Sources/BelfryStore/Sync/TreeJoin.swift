@@ -68,11 +68,15 @@ struct TreeJoin {
       throw StoreError.unreadableObject(reason: error.description)
     }
     decisions.sort { ($0.path, $0.subject) < ($1.path, $1.subject) }
+    assert(taken.keys.allSatisfy(files.keys.contains), "a version that was adopted is a change")
+    assert(unknownFolder == nil, "the merge has left all folders")
+    assert(refusals.count <= TreeJoin.maxRefusals, "a remote cannot fill the memory with refusals")
   }
 
   private mutating func walk(
     _ ours: ObjectID?, _ theirs: ObjectID?, _ base: ObjectID?, prefix: String
   ) throws {
+    assert(prefix.isEmpty || prefix.hasSuffix("/"), "a prefix ends with a slash")
     if ours == theirs { return }
     let mine = try ours.map { try repository.tree($0) } ?? TreeData()
     let other = try theirs.map { try repository.tree($0) } ?? TreeData()
@@ -167,6 +171,7 @@ struct TreeJoin {
         Result { try TreeJoin.merge(file, prefix + file.name, in: repository) }
       }
     }
+    assert(merged.count == batch.count, "each file has a result")
     for (file, result) in zip(batch, merged) { try add(file, try result.get(), prefix: prefix) }
     files = []
   }
@@ -210,6 +215,7 @@ struct TreeJoin {
     }
     decisions += result.join.decisions
     if let bytes = result.join.bytes {
+      assert(RecordPath(carried: path) != nil, "a merged tree gets records only")
       if let ours, result.blob == ours { return }
       if result.blob == theirs { taken[path] = theirs }
       files[path] = .some(bytes)

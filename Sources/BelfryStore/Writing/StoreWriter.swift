@@ -107,6 +107,7 @@ final class StoreWriter {
         return try write(files, keeping: kept) { blobs in
           let head = try self.head()
           let tree = try self.tree(from: head.map { try self.repository.commit($0).tree }, blobs)
+          assert(self.contains(blobs, tree), "the commit has the files of the write")
           let commit = try self.repository.writeCommit(
             tree: tree, parents: head.map { [$0] } ?? [], signature: self.signature,
             message: message)
@@ -119,11 +120,30 @@ final class StoreWriter {
     throw StoreError.gitBusy(path: branch, by: nil)
   }
 
+  /// Returns true if a tree has the given files, or if it cannot be read. Debug builds check it for few files.
+  private func contains(_ blobs: [String: ObjectID?], _ tree: ObjectID) -> Bool {
+    if blobs.count > 16 { return true }
+    return blobs.allSatisfy { path, blob in
+      guard let blob else { return true }
+      var id = tree
+      for name in path.split(separator: "/") {
+        // A malformed tree of another program can repeat a name.
+        guard let folder = try? repository.tree(id),
+          (try? folder.repeatedNames().isEmpty) == true, let entries = try? folder.entries()
+        else { return true }
+        guard let found = entries.first(where: { $0.name == name }) else { return false }
+        id = found.id
+      }
+      return id == blob
+    }
+  }
+
   /// The number of attempts to commit on top of a branch that other programs move.
   static let maxAttempts = 20
 
   /// Moves the branch. Returns false if it is no longer at `from`.
   func move(from head: ObjectID?, to commit: ObjectID) throws -> Bool {
+    assert(head != commit, "a move changes the branch")
     let isMoved = try store.waitingForGit(repository.lock(of: branch), in: repository) {
       switch try repository.moveReference(
         branch, from: head, to: commit, signature: signature, message: store.context.process,
@@ -164,6 +184,8 @@ final class StoreWriter {
     _ files: [String: [UInt8]?], keeping kept: Set<String> = [], known: [String: ObjectID] = [:],
     prepare: ([String: ObjectID?]) throws -> Move
   ) throws {
+    assert(kept.isSubset(of: files.keys), "a file that is kept is one of the write")
+    assert(known.keys.allSatisfy(files.keys.contains), "a known blob is of a file of the write")
     let entry = try entry(of: files, keeping: kept, known: known, prepare: prepare)
     let before = try store.local.log.append(entry.bytes, session: store.local.session)
     var transaction = WorkTreeTransaction(store, keeping: kept)
@@ -176,6 +198,8 @@ final class StoreWriter {
     noteReconciled()
     store.local.log.finish()
     let (written, blobs) = (transaction.written, entry.blobs)
+    assert(kept.isDisjoint(with: written.keys), "a kept file stays in the work tree as it is")
+    assert(written.keys.allSatisfy { blobs[$0] ?? nil != nil }, "a written file is committed")
     for path in written.keys { read[path] = blobs[path] ?? nil }
     committed.merge(blobs.compactMapValues { $0 }) { $1 }
     transaction.removeBackups {

@@ -53,9 +53,11 @@ struct WorkTreeTransaction {
   mutating func apply(
     _ files: [String: [UInt8]?], isKnown: (_ path: String, _ blob: ObjectID) -> Bool
   ) throws {
+    assert(replaced.isEmpty && written.isEmpty, "a transaction is applied once")
     var folders: Set<String> = []
     for path in files.keys.sorted() {
       guard let content = files[path] ?? nil, !kept.contains(path) else { continue }
+      assert(WorkTreeTransaction.isInside(path), "a file of a write is in the work tree")
       let file = "\(store.path)/\(path)"
       let folder = DurableFile.parent(of: file)
       if folders.insert(folder).inserted { try DurableFile.makeFolder(folder, syncing: false) }
@@ -80,6 +82,16 @@ struct WorkTreeTransaction {
       }
       guard restore(replaced[replaced.count - 1]) else { throw FileError("put back", file) }
       replaced.removeLast()
+    }
+    assert(Set(paths) == Set(written.keys), "exactly the written files were replaced")
+    assert(
+      Set(replaced.map(\.backup)).count == replaced.count, "each file has a backup of its own")
+  }
+
+  /// Returns true if a path leads neither out of the work tree nor into git's folder. Debug builds check it.
+  private static func isInside(_ path: String) -> Bool {
+    path.split(separator: "/", omittingEmptySubsequences: false).allSatisfy { part in
+      !["", ".", "..", ".git"].contains(part.lowercased())
     }
   }
 
