@@ -283,6 +283,8 @@ extension OccurrenceRecord {
       stamp = best?.key
       given = best?.value ?? Answered(.open)
       if let best { others[best.key] = nil }
+      assert(
+        others.values.allSatisfy { $0.state <= answer }, "the answer of the highest rank counts")
     }
   }
 

@@ -78,6 +78,10 @@ extension Progress {
     // The same clock may have raised the floor over occurrences that are due here but not yet elsewhere.
     if let floor, floor >= limit || result != self { result.floor = min(floor, civil(-1)) }
     if result != self { result.generation += 1 }
+    assert(
+      ![result.armed, result.cleared, result.rehearsal].contains {
+        $0?.isImplausible(at: now) == true
+      }, "no time that was corrected is implausible")
     // Case 4 needs no generation: a join takes the earlier time, and all doubts.
     for (occurrence, record) in result.occurrences {
       result.occurrences[occurrence] = record.doubtingAnswers(

@@ -29,6 +29,12 @@ public struct Stamp: Hashable, Comparable, Sendable {
   /// Returns the stamp of an edit at `now`, which is later than `seen`.
   public static func next(after seen: Stamp?, now: Instant, device: Identifier) -> Stamp {
     guard let seen else { return Stamp(time: now, device: device) }
+    let next = following(seen, now: now, device: device)
+    assert(next > seen || seen.generation >= maxGeneration, "stamps ascend")
+    return next
+  }
+
+  private static func following(_ seen: Stamp, now: Instant, device: Identifier) -> Stamp {
     let generation = seen.generation
     if seen.time.isImplausible(at: now) {
       return Stamp(

@@ -78,6 +78,12 @@ public struct Cascade: Hashable, Sendable {
     }
     self.earlier = Array(ordered.suffix(Cascade.maxVersionCount))
     current = Plan(registers)
+    assert(
+      Set(current.targets.map(\.key)).count == current.targets.count, "each target has one step")
+    assert(
+      Set(current.targets.compactMap(\.device)).count
+        == current.targets.count(where: { !$0.isRemote }),
+      "each device has one step")
   }
 
   /// Creates a cascade from a plan.

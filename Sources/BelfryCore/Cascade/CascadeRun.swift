@@ -104,6 +104,8 @@ public struct CascadeRun: Hashable, Sendable {
       at = until.adding(seconds: plan.interval)
     }
     advance(to: nil)
+    assert(zip(turns, turns.dropFirst()).allSatisfy { $0.at <= $1.at }, "turns are in order")
+    assert(turns.allSatisfy { $0.at >= due }, "no step rings before the occurrence is due")
     self.due = due
     self.ended = ended
     pausedUntil = paused

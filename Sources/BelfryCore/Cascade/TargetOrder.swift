@@ -14,6 +14,16 @@ enum TargetOrder {
   ///   - keys: the keys in the wanted order, without duplicates.
   ///   - old: the current positions. Positions of other keys are ignored.
   static func positions(of keys: [String], keeping old: [String: Int64]) -> [String: Int64] {
+    let result = assigned(keys, old)
+    assert(
+      Set(keys).count < keys.count
+        || zip(keys, keys.dropFirst()).allSatisfy { a, b in
+          (result[a] ?? 0, a) < (result[b] ?? 0, b)
+        }, "the positions have the order of the keys")
+    return result
+  }
+
+  private static func assigned(_ keys: [String], _ old: [String: Int64]) -> [String: Int64] {
     var result: [String: Int64] = [:]
     var waiting: [String] = []
     var low: Int64?

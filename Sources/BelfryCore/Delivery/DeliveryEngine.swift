@@ -52,9 +52,13 @@ public struct DeliveryEngine: Sendable {
 
   private struct Delivery: Sendable {
     let pending: PendingDelivery
-    var phase: Phase
+    var phase: Phase {
+      didSet { assert(phase.rank >= oldValue.rank, "a delivery only moves forward") }
+    }
     /// The outcome that the ledger does not have yet; nil if there is none.
-    var outcome: DeliveryOutcome?
+    var outcome: DeliveryOutcome? {
+      didSet { assert(outcome == nil || oldValue == nil, "a delivery has one outcome at a time") }
+    }
     /// True if the process that has claimed the delivery records its outcome.
     var isHanded = false
     /// True after the last channel has ended.
@@ -66,6 +70,15 @@ public struct DeliveryEngine: Sendable {
 
     /// The time since which the delivery is held; nil if it is not held.
     var heldSince: Instant? { if case .held(let since) = phase { since } else { nil } }
+
+    /// Returns true if the flags fit the phase. Debug builds check it after each event.
+    var isConsistent: Bool {
+      let isRunning = phase == .delivering || phase == .ongoing
+      let isOutcomeExpected = phase == .delivering && !isHanded
+      return (outcome == nil || isOutcomeExpected) && (isRunning || !isWithdrawn && !isAnswering)
+        // Otherwise it would be over.
+        && (phase != .ongoing || !hasEnded || isAnswering)
+    }
   }
 
   /// The currency of other devices' answers.
@@ -150,11 +163,13 @@ public struct DeliveryEngine: Sendable {
   ///
   /// - Parameter pending: deliveries that are due. Those in progress are not claimed again.
   public mutating func evaluated(_ pending: [PendingDelivery]) -> [PendingDelivery] {
-    pending.filter { pending in
+    let claims = pending.filter { pending in
       if let known = deliveries[pending.id], known.heldSince == nil { return false }
       deliveries[pending.id] = Delivery(pending: pending, phase: .claiming)
       return true
     }
+    assert(Set(claims.map(\.id)).count == claims.count, "a delivery is claimed once")
+    return claims
   }
 
   /// Returns the deliveries to claim, like the other function, in a process that can sync: deliveries that may be
@@ -195,6 +210,7 @@ public struct DeliveryEngine: Sendable {
   public mutating func claimed(
     _ claims: [PendingDelivery], granted: Set<DeliveryID>
   ) -> [DeliveryGroup] {
+    assert(granted.isSubset(of: claims.map(\.id)), "only what was claimed is granted")
     var started: [PendingDelivery] = []
     for pending in claims where deliveries[pending.id]?.phase == .claiming {
       if granted.contains(pending.id) {
@@ -204,7 +220,12 @@ public struct DeliveryEngine: Sendable {
         deliveries[pending.id] = nil
       }
     }
-    return DeliveryGroup.groups(of: started.sorted(by: PendingDelivery.isBefore))
+    let groups = DeliveryGroup.groups(of: started.sorted(by: PendingDelivery.isBefore))
+    assert(
+      groups.flatMap(\.ids).count == started.count
+        && Set(groups.flatMap(\.ids)).count == started.count,
+      "each granted delivery is in one group")
+    return groups
   }
 
   /// Records that the process that has claimed deliveries has handed them over. The driver runs their channels, and
@@ -233,6 +254,12 @@ public struct DeliveryEngine: Sendable {
 
   /// Returns the effects of an event.
   public mutating func handle(_ event: Event) -> [Effect] {
+    defer {
+      assert(deliveries.allSatisfy { $0 == $1.pending.id }, "each delivery is under its identity")
+      assert(deliveries.values.allSatisfy(\.isConsistent), "the flags fit the phase")
+      assert(unrecorded.outcomes.isEmpty, "an outcome stays with its delivery until it is recorded")
+      assert(isRecordingSoon || !hasUnrecorded, "all changes will be recorded")
+    }
     switch event {
     case .finished(let id, let outcome): return finished(id, outcome)
     case .answered(let answered, let answer):
@@ -303,6 +330,11 @@ public struct DeliveryEngine: Sendable {
     return [.recordSoon]
   }
 
+  /// True if the ledger does not have all changes yet.
+  private var hasUnrecorded: Bool {
+    !unrecorded.isEmpty || deliveries.values.contains { $0.outcome != nil }
+  }
+
   private mutating func record() -> [Effect] {
     isRecordingSoon = false
     var recording = unrecorded
@@ -314,6 +346,7 @@ public struct DeliveryEngine: Sendable {
     for delivery in finished {
       let id = delivery.pending.id
       let outcome = recordedOutcome(of: delivery)
+      assert(outcome != .withdrawn, "the ledger has a withdrawn delivery as one without an outcome")
       recording.outcomes.append(RecordedOutcome(delivery.pending, outcome))
       if case .delivered(let answer?) = delivery.outcome {
         if answered[answer] == nil { answers.append(answer) }
@@ -325,6 +358,7 @@ public struct DeliveryEngine: Sendable {
       deliveries[id] = nil
       if outcome == .delivered(nil), delivery.isWithdrawn { recording.withdrawn.insert(id) }
     }
+    assert(!hasUnrecorded, "a recording has all changes")
     if recording.isEmpty { return [] }
     return [.record(recording)] + answers.map { .respond(answered[$0] ?? [], $0) }
   }
@@ -338,6 +372,18 @@ public struct DeliveryEngine: Sendable {
     case .delivered(nil) where !isOver: return .ongoing(owner: owner)
     case .ongoing(owner) where isOver: return .delivered(nil)
     case .delivered, .ongoing, .undelivered, .withdrawn: return outcome
+    }
+  }
+}
+
+extension DeliveryEngine.Phase {
+  /// The position in the order of phases, which a delivery never goes back.
+  fileprivate var rank: Int {
+    switch self {
+    case .held: 0
+    case .claiming: 1
+    case .delivering: 2
+    case .ongoing: 3
     }
   }
 }

@@ -71,6 +71,10 @@ public struct DeliveryGroup: Hashable, Sendable {
         groups.append(group)
       }
     }
+    assert(
+      groups.allSatisfy { group in
+        group.others.allSatisfy { $0.sharedKind == group.first.sharedKind }
+      }, "a group has deliveries of one kind")
     return groups
   }
 }

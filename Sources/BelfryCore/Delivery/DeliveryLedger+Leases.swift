@@ -13,14 +13,20 @@ extension DeliveryLedger {
   public mutating func releaseExpired(at now: Instant, for owner: LeaseOwner) {
     for key in keys(where: { $0.owner != nil && $0.owner != owner.name }) {
       guard let entry = self[key], let name = entry.owner else { continue }
-      let isExpired =
-        entry.state == .claimed && abs(now.seconds(since: entry.at)) > DeliveryLedger.leaseLength
-      if !isExpired, owner.isAlive(name) { continue }
+      if !isExpired(entry, at: now), owner.isAlive(name) { continue }
       // The time of the attempt is moved back, so that no back-off applies.
       self[key] = Entry(
         due: entry.due, at: entry.due.adding(seconds: -86_400), attempts: entry.attempts,
         state: .undelivered, isLogged: entry.isLogged)
     }
+    assert(
+      keys { isExpired($0, at: now) && $0.owner != nil && $0.owner != owner.name }.isEmpty,
+      "no other process has an expired lease")
+  }
+
+  /// Returns true if a claim is older than `leaseLength`, or as far in the future.
+  private func isExpired(_ entry: Entry, at now: Instant) -> Bool {
+    entry.state == .claimed && abs(now.seconds(since: entry.at)) > DeliveryLedger.leaseLength
   }
 
   /// Claims the pending deliveries that no other process has claimed or delivered, and returns their identities.
@@ -51,6 +57,9 @@ extension DeliveryLedger {
         owner: owner.name, isLogged: same?.isLogged ?? !delivery.key.isLogged)
       claimed.insert(delivery.id)
     }
+    assert(
+      claimed.allSatisfy { self[$0.key]?.owner == owner.name && self[$0.key]?.state == .claimed },
+      "this process has the lease of each delivery that it has claimed")
     return claimed
   }
 
@@ -70,6 +79,7 @@ extension DeliveryLedger {
       state = .withdrawn
       isNeeded = false
     }
+    assert(owner == nil || state == .delivered, "only a delivered notification goes on")
     self[delivery.key] = Entry(
       due: delivery.due, at: now, attempts: known?.attempts ?? 1, state: state, owner: owner,
       isLogged: known?.isLogged ?? !delivery.key.isLogged || !isNeeded)

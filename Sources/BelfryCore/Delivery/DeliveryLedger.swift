@@ -59,6 +59,7 @@ public struct DeliveryLedger: Hashable, Sendable {
       }
       occurrences[id, default: [:]][kind] = newValue
       if occurrences[id]?.isEmpty == true { occurrences[id] = nil }
+      assert(occurrences[id]?.isEmpty != true, "an occurrence in the ledger has an entry")
     }
   }
 
@@ -157,6 +158,9 @@ extension DeliveryLedger {
       if ours.due == theirs.due { result.isLogged = ours.isLogged || theirs.isLogged }
       self[key] = result
     }
+    assert(
+      other.entries.allSatisfy { item in self[item.key].map { $0.at >= item.entry.at } ?? false },
+      "no later attempt is lost")
   }
 
   /// Returns the ledger without the entries that a clock far ahead of time has recorded. Their notifications are

@@ -115,6 +115,20 @@ extension AlarmStatus {
   ///
   /// A missed occurrence needs an answer, and a skip that is ahead can be undone.
   public var isFinished: Bool { state == .finished && skipped.isEmpty }
+
+  /// Returns true if the status has the facts of its state. Debug builds check it.
+  fileprivate var isConsistent: Bool {
+    switch state {
+    case .active: next != nil
+    case .ringing: current != nil
+    case .snoozed: snooze != nil && current == snooze?.occurrence
+    case .pending: current != nil && current == pending.last?.occurrence
+    case .missed: current != nil && current == missed.last
+    case .disabled: true
+    case .finished: next == nil
+    case .paused: pausedUntil != nil
+    }
+  }
 }
 
 /// The ringing state of an open occurrence on this device.
@@ -233,6 +247,9 @@ extension Timeline {
     } else if status.pausedUntil != nil {
       status.state = .paused
     }
+    assert(status.isConsistent, "a status has the facts of its state")
+    assert(next.map { $0.at > now } ?? true, "the next occurrence is ahead")
+    assert(status.state != .ringing || status.validUntil == now, "no cache keeps a ringing status")
     return status
   }
 

@@ -124,6 +124,9 @@ extension Timeline {
     }
     with(result.transition.alarm).recordZone(at: now, in: &result)
     result.nextWake = wakes.min()
+    assert(
+      Set(result.firings.map(\.occurrence)).count == result.firings.count,
+      "an occurrence rings once")
     return result
   }
 

@@ -163,6 +163,7 @@ extension Timeline {
     _ civil: CivilDateTime, as state: OccurrenceRecord.State, now: Instant,
     payload: LogPayload? = nil, completed: CivilDate? = nil, in transition: inout Transition
   ) {
+    assert(state.isSettled, "the clock decides that an occurrence is missed, skipped or done")
     var record = transition.alarm.progress.occurrences[civil] ?? OccurrenceRecord(.open)
     // An answer that no longer counts was reopened in the log: see the event `unskipped` of an edited schedule.
     let isReopened = record.answer != .open && self.record(of: civil)?.answer != record.answer
@@ -257,5 +258,6 @@ extension Alarm {
     progress.completed = completed(in: zone, at: now)
     progress.floor = max(floor, progress.floor ?? floor)
     progress.occurrences = kept
+    assert(kept.keys.allSatisfy { $0 > floor }, "the floor has no records")
   }
 }

@@ -13,7 +13,11 @@ extension Timeline {
   /// The result has at most one automatic outcome: the one that counts.
   public func record(of civil: CivilDateTime) -> OccurrenceRecord? {
     guard let record = alarm.progress.occurrences[civil], !isBelowFloor(civil) else { return nil }
-    return counting(withoutEarlyAnswers(record, civil).folded, civil)
+    let result = counting(withoutEarlyAnswers(record, civil).folded, civil)
+    assert(result?.state != .open, "a record that counts has an answer or an outcome")
+    assert(result?.automatic.count ?? 0 <= 1, "at most one automatic outcome counts")
+    assert(result?.others.isEmpty ?? true, "one answer counts")
+    return result
   }
 
   /// Returns the parts of a record that count.

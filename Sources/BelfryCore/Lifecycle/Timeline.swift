@@ -156,6 +156,8 @@ public struct Timeline: Sendable {
             scheduled = Occurrences(
               alarm.schedule, in: calendar, completed: occurrence.civil.date)
           }
+          assert(occurrence.at > moment, "an upcoming occurrence is ahead")
+          assert(!isBelowFloor(occurrence.civil), "an occurrence up to the floor is settled")
           return occurrence
         }
         return nil
@@ -197,6 +199,9 @@ public struct Timeline: Sendable {
           if alarm.schedule.followsCompletion, previous != nil, record(of: civil) == nil {
             continue
           }
+          assert(
+            occurrence.at <= moment && occurrence.at > alarm.progress.armed,
+            "a due occurrence is past")
           previous = occurrence.at
           return occurrence
         }

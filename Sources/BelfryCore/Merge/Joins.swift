@@ -20,6 +20,21 @@ extension Alarm {
   ///    Between equal stamps, the addition wins.
   /// 6. **Unknown keys**: all are kept. Between two values, the greater text wins.
   public static func join(_ a: Alarm, _ b: Alarm) -> Alarm {
+    let result = joined(a, b)
+    assert(a.id == b.id, "two alarms do not join")
+    assert(result.isEquivalent(to: joined(b, a)), "the join is commutative")
+    assert(joined(result, a).isEquivalent(to: result), "the join is absorbing")
+    return result
+  }
+
+  /// Returns true if each part of two versions has the same text or value, so that neither wins over the other. Debug
+  /// builds check it.
+  private func isEquivalent(to other: Alarm) -> Bool {
+    Field.allCases.allSatisfy { hasSame($0, as: other) } && mergeState == other.mergeState
+      && progress.normalized == other.progress.normalized
+  }
+
+  private static func joined(_ a: Alarm, _ b: Alarm) -> Alarm {
     var result = a
     result.mergeState = MergeState.joiningDeletionAndExtras(a.mergeState, b.mergeState)
     for field in Field.allCases
@@ -76,6 +91,18 @@ extension Progress {
   }
 }
 
+extension Progress {
+  /// The progress in the form that a join gives its answers. A record that was edited by hand can have another one.
+  fileprivate var normalized: Progress {
+    var result = self
+    for (civil, record) in occurrences {
+      let answers = record.answers
+      result.occurrences[civil]?.answers = answers
+    }
+    return result
+  }
+}
+
 extension OccurrenceRecord {
   /// Joins two records of one occurrence.
   ///
@@ -110,6 +137,12 @@ extension SettingsRecord {
   /// 2. A value without a stamp is older than any value with one.
   /// 3. Between equal stamps, and between two values without one, the greater text wins.
   public static func join(_ a: SettingsRecord, _ b: SettingsRecord) -> SettingsRecord {
+    let result = joined(a, b)
+    assert(joined(result, a) == result, "the join is absorbing")
+    return result
+  }
+
+  private static func joined(_ a: SettingsRecord, _ b: SettingsRecord) -> SettingsRecord {
     var result = a
     for (key, value) in b.values {
       let wins =
@@ -135,6 +168,13 @@ extension Device {
   /// 2. Between two stamps of the device itself, the later one wins.
   /// 3. Otherwise the greater text wins.
   public static func join(_ a: Device, _ b: Device) -> Device {
+    let result = joined(a, b)
+    assert(result.text == joined(b, a).text, "the join is commutative")
+    assert(result.text == joined(result, a).text, "the join is absorbing")
+    return result
+  }
+
+  private static func joined(_ a: Device, _ b: Device) -> Device {
     func own(_ device: Device) -> Stamp? {
       device.stamp.flatMap { $0.device == device.id ? $0 : nil }
     }
@@ -161,7 +201,10 @@ extension LogEntry {
   /// Joins two versions of a log entry. The log is a union of immutable entries. If someone rewrote an entry
   /// nevertheless, the greater text wins.
   public static func join(_ a: LogEntry, _ b: LogEntry) -> LogEntry {
-    a.text.lexicographicallyPrecedes(b.text) ? b : a
+    let result = a.text.lexicographicallyPrecedes(b.text) ? b : a
+    assert(!result.text.lexicographicallyPrecedes(a.text), "the greater text wins over ours")
+    assert(!result.text.lexicographicallyPrecedes(b.text), "the greater text wins over theirs")
+    return result
   }
 
   private var text: [String] {

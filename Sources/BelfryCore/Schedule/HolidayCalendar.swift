@@ -133,6 +133,19 @@ public struct HolidayCalendar: Hashable, Sendable {
   /// Joins two versions of a calendar, year by year: the later stamp wins, a year without a stamp is older than any with
   /// one, and between equal stamps the greater text wins.
   public static func join(_ a: HolidayCalendar, _ b: HolidayCalendar) -> HolidayCalendar {
+    let result = joined(a, b)
+    assert(result.isEquivalent(to: joined(b, a)), "the join is commutative")
+    assert(joined(result, a) == result, "the join is absorbing")
+    return result
+  }
+
+  /// Returns true if the years of two versions have the same texts and stamps. Debug builds check it.
+  private func isEquivalent(to other: HolidayCalendar) -> Bool {
+    years.mapValues(\.text) == other.years.mapValues(\.text)
+      && years.mapValues(\.stamp) == other.years.mapValues(\.stamp) && extras == other.extras
+  }
+
+  private static func joined(_ a: HolidayCalendar, _ b: HolidayCalendar) -> HolidayCalendar {
     var result = a
     for (number, year) in b.years {
       let wins =

@@ -29,6 +29,13 @@ public struct Occurrences: Sendable {
 
   /// Returns the first occurrence after another civil time; nil if there is none.
   public func next(after moment: CivilDateTime) -> CivilDateTime? {
+    let next = following(moment)
+    assert(next.map { $0 > moment } ?? true, "the next occurrence is later")
+    assert(next.map(contains) ?? true, "the next occurrence is one of the schedule")
+    return next
+  }
+
+  private func following(_ moment: CivilDateTime) -> CivilDateTime? {
     let following = times.prefixLength { $0 <= moment.time }
     if following < times.count, isDate(moment.date) {
       return limited(CivilDateTime(moment.date, times[following]))
@@ -45,6 +52,15 @@ public struct Occurrences: Sendable {
 
   /// Returns the last occurrence at or before a civil time; nil if there is none.
   public func last(onOrBefore moment: CivilDateTime) -> CivilDateTime? {
+    let last = preceding(moment)
+    assert(last.map { $0 <= moment } ?? true, "the last occurrence is not later")
+    assert(
+      last.map { $0.date.year >= CivilDate.years.upperBound || contains($0) } ?? true,
+      "the last occurrence is one of the schedule")
+    return last
+  }
+
+  private func preceding(_ moment: CivilDateTime) -> CivilDateTime? {
     let moment = min(moment, limits.until ?? moment)
     let count = times.prefixLength { $0 <= moment.time }
     if count > 0, isDate(moment.date) { return CivilDateTime(moment.date, times[count - 1]) }

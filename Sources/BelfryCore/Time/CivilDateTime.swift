@@ -13,6 +13,7 @@ public struct CivilTime: Hashable, Comparable, Sendable {
   public static let midnight = CivilTime(minuteOfDay: 0)
 
   init(minuteOfDay: Int) {
+    assert((0..<1440).contains(minuteOfDay), "a time is within a day")
     self.minuteOfDay = minuteOfDay
   }
 

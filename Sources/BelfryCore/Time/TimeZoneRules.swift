@@ -148,6 +148,7 @@ extension TimeZoneRules {
     self.name = name
     transitions = times
     offsets = [types[0]] + kinds.map { types[$0] }
+    assert(offsets.count == transitions.count + 1, "an offset applies before each transition")
     self.tail = tail
   }
 
