@@ -62,6 +62,11 @@ struct AlarmIndex {
     pending = store.pendingVersions()
     try readRecords(
       stale + outdated(), changed: scan?.changed ?? [], removed: all ?? scan?.removed ?? [])
+    assert(Set(due).isDisjoint(with: unsettled), "a due alarm is as Belfry committed it")
+    assert(invalid.isSubset(of: unsettled), "an invalid file was changed since")
+    assert((due + unsettled).allSatisfy { corrected[$0] != nil }, "no old summary is shown")
+    assert(due.allSatisfy { changes[$0] != nil }, "a due alarm has a row")
+    assert(nextChange.map { $0 > store.context.now } ?? true, "the next change is ahead")
   }
 
   /// Returns the alarms that have other versions than the index, or that the branch may have lost.

@@ -232,6 +232,7 @@ struct AlarmIndexCache: StorePart {
   private static func write(
     _ rows: [Change], fingerprint: String, generation: Int64?, to database: CacheDatabase
   ) throws {
+    assert(rows.allSatisfy { $0.row.id == $0.summary.id }, "a row has the summary of its alarm")
     try database.run(
       "INSERT OR REPLACE INTO alarms (id, title, content) VALUES (?, ?, ?)",
       rows.map { [.text($0.row.id.text), .text($0.summary.title), .bytes($0.row.bytes)] })

@@ -33,6 +33,7 @@ struct CachedAlarm: Sendable {
     bytes += blob.bytes
     CacheCoding.append(validFrom.milliseconds, to: &bytes)
     CacheCoding.append(validUntil.milliseconds, to: &bytes)
+    assert(bytes.count == CachedAlarm.fieldsSize, "the fields before the summary have a fixed size")
     AlarmSummaryWriter.append(summary, to: &bytes)
     CacheCoding.appendChecksum(to: &bytes)
     self.bytes = bytes

@@ -40,6 +40,7 @@ struct FolderScan: Sendable {
       case .removed: scan.removed.append(rows[position].id)
       }
     }
+    assert(states.count == rows.count, "each row has the state of its file")
     // A folder with as many records as were found has no new one.
     var count = 0
     scan.strays = list(stream) { _ in count += 1 }

@@ -103,6 +103,10 @@ enum CachedLogDay {
   ///   - readAt: A time before the files were read, see `FileSignature.isConclusive(at:)`.
   ///   - rows: The rows, newest first.
   static func bytes(_ folder: FileSignature, readAt: Int64, _ rows: [Row]) -> [UInt8] {
+    assert(
+      zip(rows, rows.dropFirst()).allSatisfy {
+        LogRecord.path($0.entry) > LogRecord.path($1.entry)
+      }, "the rows are sorted, newest first")
     var writer = Writer()
     for row in rows { writer.append(row) }
     var bytes: [UInt8] = []
@@ -136,7 +140,9 @@ enum CachedLogDay {
     mutating func append(_ row: Row) {
       let entry = row.entry
       CacheCoding.append(row.signature, to: &rows)
-      rows += Array((LogRecord.path(entry).split(separator: "/").last ?? "").utf8)
+      let name = LogRecord.path(entry).split(separator: "/").last ?? ""
+      assert(name.utf8.count == CachedLogDay.nameLength, "names have a fixed length")
+      rows += Array(name.utf8)
       let action = LogEntry.Action.allCases.firstIndex(of: entry.action)
       guard let action, entry.payload == nil, entry.extras.isEmpty else {
         let record = LogRecord.encode(entry)

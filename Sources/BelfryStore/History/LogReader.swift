@@ -148,6 +148,7 @@ private struct LogEntryIterator: IteratorProtocol {
     if names.isEmpty { return }
     count += names.count
     let known = isDirect ? [nil] : reader.indexed(names)
+    assert(known.count == names.count, "each day is read from the index or from its files")
     batch = zip(names, known).map { (day: $0, known: $1) }[...]
   }
 }

@@ -101,6 +101,7 @@ struct CacheReader {
 
   /// Returns the next bytes.
   mutating func take(_ count: Int) -> ArraySlice<UInt8>? {
+    assert((0...end).contains(position) && end <= bytes.count, "the position is in the bytes")
     guard count >= 0, end - position >= count else { return nil }
     defer { position += count }
     return bytes[position..<(position + count)]
