@@ -333,6 +333,42 @@ import Testing
     #expect(Alarm.join(a, b).mergeState.extras == ["colour": "\"red\"", "icon": "\"bell\""])
   }
 
+  @Test("Two spellings of a character are different texts, so that all devices keep the same one")
+  func spellings() throws {
+    // Swift takes them for equal.
+    let spellings = ["Caf\u{E9}", "Cafe\u{301}"]
+    func bytes(_ text: String?) -> [UInt8]? { text.map { Array($0.utf8) } }
+    func expectSame<Value>(
+      _ values: [Value], _ join: (Value, Value) -> Value, _ text: (Value) -> String?
+    ) {
+      #expect(bytes(text(join(values[0], values[1]))) == bytes(text(join(values[1], values[0]))))
+    }
+    let base = try rent()
+    func alarms(_ change: (inout Alarm, String) -> Void) -> [Alarm] {
+      spellings.map { spelling in
+        var alarm = base
+        change(&alarm, spelling)
+        return alarm
+      }
+    }
+    expectSame(alarms { $0.title = $1 }, Alarm.join) { $0.title }
+    expectSame(alarms { $0.note = $1 }, Alarm.join) { $0.note }
+    expectSame(alarms { $0.mergeState.extras = ["place": $1] }, Alarm.join) {
+      $0.mergeState.extras["place"]
+    }
+    expectSame(spellings.map { SettingsRecord(values: ["motto": $0]) }, SettingsRecord.join) {
+      $0.values["motto"]
+    }
+    expectSame(
+      spellings.map { Device(id: laptop, name: $0, created: origin) }, Device.join
+    ) { $0.name }
+    expectSame(
+      spellings.map {
+        LogEntry(id: laptop, alarm: laptop, title: $0, action: .done, at: origin, device: laptop)
+      }, LogEntry.join
+    ) { $0.title }
+  }
+
   @Test func progressCase1_aCorrectionReplacesTheWholeProgress() throws {
     var wrong = try rent().progress
     wrong.floor = civil("2099-01-01T09:00")

@@ -53,7 +53,7 @@ extension Alarm {
       if let deletion = b.deletion {
         result.deletion = (a.deletion ?? [:]).merging(deletion, uniquingKeysWith: max)
       }
-      result.extras = a.extras.merging(b.extras, uniquingKeysWith: max)
+      result.extras = a.extras.merging(b.extras, uniquingKeysWith: TextOrder.greater)
       return result
     }
   }

@@ -18,12 +18,19 @@ extension Cascade.Register {
     case (let one?, let two?) where one != two: one > two ? a : b
     case (_?, nil): a
     case (nil, _?): b
-    default: a.order > b.order ? a : b
+    default: b.isGreater(than: a) ? b : a
     }
   }
 
-  /// The tiebreaker between two values of one part with equal stamps.
-  private var order: (Int, String, Int64) {
+  /// Returns true if the value is greater than another one of the same part.
+  private func isGreater(than other: Cascade.Register) -> Bool {
+    let (ours, theirs) = (order, other.order)
+    if ours.rank != theirs.rank { return ours.rank > theirs.rank }
+    if TextOrder.isGreater(ours.text, than: theirs.text) { return true }
+    return !TextOrder.isGreater(theirs.text, than: ours.text) && ours.position > theirs.position
+  }
+
+  private var order: (rank: Int, text: String, position: Int64) {
     switch value {
     case .removed: (0, "", 0)
     case .target(let target, let position): (1, target.canonicalText, position)

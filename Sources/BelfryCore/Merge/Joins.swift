@@ -59,7 +59,7 @@ extension Alarm {
     case (let ours?, let theirs?) where ours != theirs: theirs > ours
     case (nil, _?): true
     case (_?, nil): false
-    default: !a.hasSame(field, as: b) && b.text(of: field) > a.text(of: field)
+    default: TextOrder.isGreater(b.text(of: field), than: a.text(of: field))
     }
   }
 }
@@ -150,7 +150,7 @@ extension SettingsRecord {
         case (let ours?, let theirs?) where ours != theirs: theirs > ours
         case (nil, _?): true
         case (_?, nil): false
-        default: a.values[key].map { value > $0 } ?? true
+        default: a.values[key].map { TextOrder.isGreater(value, than: $0) } ?? true
         }
       if wins {
         result.values[key] = value
@@ -182,7 +182,7 @@ extension Device {
     case (let one?, let two?) where one != two: return one > two ? a : b
     case (_?, nil): return a
     case (nil, _?): return b
-    default: return a.text.lexicographicallyPrecedes(b.text) ? b : a
+    default: return TextOrder.isGreater(b.text, than: a.text) ? b : a
     }
   }
 
@@ -201,9 +201,9 @@ extension LogEntry {
   /// Joins two versions of a log entry. The log is a union of immutable entries. If someone rewrote an entry
   /// nevertheless, the greater text wins.
   public static func join(_ a: LogEntry, _ b: LogEntry) -> LogEntry {
-    let result = a.text.lexicographicallyPrecedes(b.text) ? b : a
-    assert(!result.text.lexicographicallyPrecedes(a.text), "the greater text wins over ours")
-    assert(!result.text.lexicographicallyPrecedes(b.text), "the greater text wins over theirs")
+    let result = TextOrder.isGreater(b.text, than: a.text) ? b : a
+    assert(!TextOrder.isGreater(a.text, than: result.text), "the greater text wins over ours")
+    assert(!TextOrder.isGreater(b.text, than: result.text), "the greater text wins over theirs")
     return result
   }
 

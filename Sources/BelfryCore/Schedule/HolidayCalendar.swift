@@ -153,11 +153,11 @@ public struct HolidayCalendar: Hashable, Sendable {
         case (let ours?, let theirs?) where ours != theirs: theirs > ours
         case (nil, _?): true
         case (_?, nil): false
-        default: a.years[number].map { year.text > $0.text } ?? true
+        default: a.years[number].map { TextOrder.isGreater(year.text, than: $0.text) } ?? true
         }
       if wins { result.years[number] = year }
     }
-    result.extras.merge(b.extras) { max($0, $1) }
+    result.extras.merge(b.extras, uniquingKeysWith: TextOrder.greater)
     return result
   }
 }
