@@ -118,6 +118,19 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     #expect(later.progress.occurrences[civil("2026-01-06T00:00")]?.state == .missed)
   }
 
+  @Test("A pause that ends in the hour that clocks repeat is not evaluated again and again")
+  func pauseInTheRepeatedHour() throws {
+    var alarm = try rent()
+    alarm.pause = Pause(from: civil("2026-10-20T00:00"), until: civil("2026-10-25T02:30"))
+    let timeline = Timeline(alarm, zone: try zone("Europe/Berlin"))
+    // 02:15 for the second time: 02:30 was half an hour ago for the first time.
+    let now = instant("2026-10-25T01:15:00Z")
+    let status = timeline.status(at: now, settings: plus, ledger: DeliveryLedger())
+    #expect(status.state == .paused && status.validUntil > now)
+    let wake = timeline.evaluate(at: now, settings: plus, ledger: DeliveryLedger()).nextWake
+    #expect(try #require(wake) > now)
+  }
+
   @Test("A pause of months over an alarm of every minute leaves a small record")
   func manyPaused() throws {
     var alarm = try everyMinute()

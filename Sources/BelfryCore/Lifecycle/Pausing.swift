@@ -37,8 +37,10 @@ extension Timeline {
     guard let pause = alarm.pause, zone.civil(at: now) < pause.until else { return nil }
     let end = zone.instant(of: pause.until)
     let before = max(zone.civil(at: now), CivilDateTime(minuteNumber: pause.from.minuteNumber - 1))
-    guard let civil = scheduled.next(after: before), pause.covers(civil) else { return end }
-    return min(end, zone.instant(of: civil))
+    let skipped = scheduled.next(after: before).flatMap { pause.covers($0) ? $0 : nil }
+    let change = skipped.map { min(end, zone.instant(of: $0)) } ?? end
+    // When clocks are set back, a time of day that is still to come has passed once already.
+    return change > now ? change : now.adding(seconds: 60)
   }
 
   /// Returns the alarm with another pause, or with none.
