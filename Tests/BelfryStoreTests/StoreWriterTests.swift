@@ -52,7 +52,7 @@ import Testing
     #expect(fixture.leftovers().isEmpty)
     #expect(try await fixture.status().isEmpty)
     let index = try #require(fixture.store.alarmIndexCache.read())
-    let titles = index.rows.values.compactMap { $0.summary?.title }
+    let titles = index.rows.compactMap { $0.summary?.title }
     #expect(Set(titles) == Set((0..<600).map { "Tea \($0)!" }))
   }
 
