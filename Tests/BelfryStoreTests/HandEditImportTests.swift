@@ -184,11 +184,11 @@ import Testing
       try fixture.sandbox.write(edited, to: file)
       #expect(try writer.readSettings().values["snooze"] == "300")
     }
-    #expect(!fixture.store.settingsAreSettled)
+    #expect(!fixture.store.isSettled(SettingsFile.self))
     let head = try fixture.head()
     try fixture.store.write(reconciling: .settings) { _ in }
     #expect(try await fixture.subjects(since: head) == ["Edited by hand: settings"])
-    #expect(fixture.store.settingsAreSettled)
+    #expect(fixture.store.isSettled(SettingsFile.self))
   }
 
   @Test("An outdated file reverts nothing")
@@ -276,13 +276,38 @@ import Testing
     _ = try fixture.store.set(.tier, to: .word("plus"))
     let old = try fixture.sandbox.read(file)
     _ = try fixture.store.set(.tier, to: .word("premium"))
+    let head = try fixture.head()
     try fixture.sandbox.write(old, to: file)
-    try fixture.writer().reconcile(SettingsHandEditImport())
+    try fixture.writer().reconcile(TrackedRecordImport<SettingsFile>())
     #expect(try fixture.store.settings().settings.tier == .premium)
+    #expect(try fixture.head() == head)
     try fixture.sandbox.write(old.replacing("\"plus\"", with: "\"free\""), to: file)
-    try fixture.writer().reconcile(SettingsHandEditImport())
+    try fixture.writer().reconcile(TrackedRecordImport<SettingsFile>())
     #expect(try fixture.store.settings().settings.tier == .free)
     #expect(try await fixture.status().isEmpty)
+  }
+
+  @Test("An edit of settings that were committed on top of another commit of git is stamped")
+  func settingsEditAfterOtherCommit() async throws {
+    let fixture = try await StoreFixture()
+    let store = fixture.store
+    _ = try store.set(.snooze, to: .seconds(300))
+    try store.write(reconciling: .settings) { writer in
+      try fixture.commitElsewhere(["README": Array("Alarms".utf8)])
+      var record = try writer.readSettings()
+      let stamp = Stamp.next(
+        after: record.latestStamp, now: store.context.now, device: store.device)
+      SettingsFile.set(.snooze, to: .seconds(600), stamp: stamp, in: &record)
+      try writer.commit(
+        [SettingsFile.path: SettingsFile.encode(record)],
+        message: CommitMessage("Set the snooze", device: store.device))
+    }
+    let before = try store.settingsRecord()
+    try fixture.edit(store.path + "/settings.json", "\"snooze\": 600", "\"snooze\": 420")
+    try store.write(reconciling: .settings) { _ in }
+    let after = try store.settingsRecord()
+    #expect(after.values["snooze"] == "420")
+    #expect(try #require(after.latestStamp) > #require(before.latestStamp))
   }
 
   @Test("An invalid file stays as it is, and its last valid version stays in use")
@@ -393,16 +418,16 @@ import Testing
     let before = try fixture.store.settingsRecord()
     try fixture.edit(file, "3600", "7200")
     let head = try fixture.head()
-    try fixture.writer().reconcile(SettingsHandEditImport())
+    try fixture.writer().reconcile(TrackedRecordImport<SettingsFile>())
     #expect(try await fixture.subjects(since: head) == ["Edited by hand: settings"])
     let after = try fixture.store.settingsRecord()
     let key = Setting.grace.rawValue
     #expect(try #require(after.stamps[key]) > #require(before.stamps[key]))
-    #expect(fixture.store.settingsAreSettled)
+    #expect(fixture.store.isSettled(SettingsFile.self))
 
     let settled = try fixture.head()
     try fixture.sandbox.write("{", to: file)
-    try fixture.writer().reconcile(SettingsHandEditImport())
+    try fixture.writer().reconcile(TrackedRecordImport<SettingsFile>())
     #expect(try fixture.head() == settled)
     #expect(try fixture.sandbox.read(file) == "{")
   }

@@ -287,6 +287,15 @@ import Testing
   }
 
   @Test(arguments: [
+    "alarms/rentaaaaaaaaaaaaaaaaaaaaaa.json", "devices/laptopaaaaaaaaaaaaaaaaaaaa.json",
+    "log/2026/11/21/013005042-rentaaaaaaaaaaaaaaaaaaaaaa.json", "calendars/de-BE.json",
+    "settings.json", ".gitattributes",
+  ])
+  func pathsOfRecordsKeepTheirText(_ path: String) {
+    #expect(RecordPath(path)?.text == path)
+  }
+
+  @Test(arguments: [
     "alarms/../x.json", "alarms/.git/x.json", ".git/config", "alarms/short.json", "README.md",
     "log/2026/13/01/013005042-rentaaaaaaaaaaaaaaaaaaaaaa.json",
     "alarms/rentaaaaaaaaaaaaaaaaaaaaaa.txt",

@@ -67,9 +67,11 @@ import Testing
   @Test("A missing file counts until the next write restores it")
   func missing() async throws {
     let fixture = try await fixture()
+    let head = try fixture.head()
     try FileManager.default.removeItem(atPath: file(fixture))
     try fixture.store.write(reconciling: .evaluation) { _ in }
     #expect(fixture.store.calendars.all().calendars.map(\.holidays.count) == [1])
+    #expect(try fixture.head() == head)
     #expect(try await fixture.status().isEmpty)
   }
 

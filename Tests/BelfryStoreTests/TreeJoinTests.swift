@@ -19,7 +19,7 @@ import Testing
       {"format": 1, "id": "\(id(number))", "title": "Alarm \(number)", "schedule":
        {"kind": "daily", "start": "2026-11-20", "times": ["08:00"]}}
       """
-    var alarm = try AlarmRecord.decode(Array(text.utf8), id: id(number), now: RecordPath.start)
+    var alarm = try AlarmRecord.decode(Array(text.utf8), at: .alarm(id(number)))
     let device = Identifier(high: 2, low: 2)
     alarm = alarm.stamped(
       against: nil, at: Instant(rfc3339: "2026-11-20T08:00:00Z")!, device: device)

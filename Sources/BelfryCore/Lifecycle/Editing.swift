@@ -1,5 +1,5 @@
 /// Edits of the definition and their effect on the progress.
-extension Alarm {
+extension Alarm: Stamped {
   /// Returns a new, enabled alarm that is armed from `now`: nothing fires retroactively.
   public static func created(
     id: Identifier, title: String, note: String?, tags: Set<AlarmTag> = [], schedule: Schedule,
@@ -40,8 +40,10 @@ extension Alarm {
     }
   }
 
-  /// Returns true if another version has all stamps of this one. If this one was edited by hand, it can have been made
-  /// from the other.
+  public func isEditedByHand(since earlier: Alarm?) -> Bool {
+    !fieldsEditedByHand(since: earlier).isEmpty
+  }
+
   public func hasStamps(of other: Alarm) -> Bool {
     let (mine, theirs) = (mergeState, other.mergeState)
     return mine.stamps.allSatisfy { theirs.stamps[$0] == $1 }
@@ -86,10 +88,6 @@ extension Alarm {
     return alarm
   }
 
-  /// Returns the alarm with reproducible stamps on the fields that were edited by hand since an ancestor.
-  ///
-  /// Each stamp is the first one after the ancestor's. Every device computes the same stamp, so that the edit wins over
-  /// the value that it replaced and loses to every later edit.
   public func stamped(asDescendantOf base: Alarm) -> Alarm {
     var result = self
     for field in Field.allCases where !hasSame(field, as: base) {
@@ -138,26 +136,98 @@ extension Alarm {
     alarm.mergeState.delete()
     return alarm
   }
+
+  public func takingEdits(
+    from file: Alarm, since sides: [Alarm], at now: Instant, device: Identifier
+  ) -> Alarm {
+    // The value is compared with the side that has the same stamp.
+    let fields = Field.allCases.filter { field in
+      if field == .cascade || field == .tags { return false }
+      return !sides.contains {
+        $0.mergeState.stamps[field] == file.mergeState.stamps[field]
+          && $0.text(of: field) == file.text(of: field)
+      }
+    }
+    let parts = Set((sides + [file]).flatMap { $0.cascade.map { Array($0.registers.keys) } ?? [] })
+      .filter { part in
+        let found = file.cascade?.registers[part]
+        return !sides.map { $0.cascade?.registers[part] }.contains {
+          (found == nil || $0?.stamp == found?.stamp) && $0?.value == found?.value
+        }
+      }
+    let tags = (sides + [file]).reduce(into: Set<AlarmTag>()) { tags, version in
+      tags.formUnion(version.tags)
+      tags.formUnion(version.mergeState.tagStamps.keys)
+    }.filter { tag in
+      let stamp = file.mergeState.tagStamps[tag]
+      return !sides.contains {
+        (stamp == nil || $0.mergeState.tagStamps[tag] == stamp)
+          && $0.tags.contains(tag) == file.tags.contains(tag)
+      }
+    }
+    var result = self
+    if !fields.isEmpty { result = result.taking(fields, from: file, at: now, device: device) }
+    if !parts.isEmpty { result = result.taking(Array(parts), from: file, at: now, device: device) }
+    if !tags.isEmpty { result = result.taking(tags.sorted(), from: file, at: now, device: device) }
+    return result
+  }
 }
 
-extension SettingsRecord {
-  /// Returns the settings with reproducible stamps on the keys that were edited by hand since an ancestor.
-  ///
-  /// - Parameter owner: the device in the stamps of keys that had none.
-  public func stamped(asDescendantOf base: SettingsRecord, owner: Identifier) -> SettingsRecord {
+extension SettingsRecord: Stamped {
+  /// The author of edits by hand without a stamp. All devices must use the same.
+  private static let unknownAuthor = Identifier(high: 0, low: 0)
+
+  public func stamped(asDescendantOf base: SettingsRecord) -> SettingsRecord {
     var result = self
     for (key, value) in values where value != base.values[key] {
       guard stamps[key] == nil || stamps[key] == base.stamps[key] else { continue }
-      result.stamps[key] = Stamp.first(after: base.stamps[key], of: owner)
+      result.stamps[key] = Stamp.first(after: base.stamps[key], of: SettingsRecord.unknownAuthor)
     }
     return result
   }
 
+  public var latestStamp: Stamp? { stamps.values.max() }
+
   /// Returns the keys that were edited by hand since an earlier version, by the same rule as an alarm's fields.
-  public func keysEditedByHand(since earlier: SettingsRecord) -> [String] {
+  private func keysEditedByHand(since earlier: SettingsRecord?) -> [String] {
     values.filter { key, value in
       guard let stamp = stamps[key] else { return true }
-      return stamp == earlier.stamps[key] && value != earlier.values[key]
+      return stamp == earlier?.stamps[key] && value != earlier?.values[key]
     }.map(\.key)
+  }
+
+  public func isEditedByHand(since earlier: SettingsRecord?) -> Bool {
+    !keysEditedByHand(since: earlier).isEmpty
+  }
+
+  public func hasStamps(of other: SettingsRecord) -> Bool {
+    stamps.allSatisfy { other.stamps[$0] == $1 }
+  }
+
+  public func stamped(
+    against earlier: SettingsRecord?, at now: Instant, device: Identifier, after latest: Stamp?
+  ) -> SettingsRecord {
+    var result = self
+    let stamp = Stamp.next(
+      after: [latestStamp, earlier?.latestStamp, latest].compactMap { $0 }.max(), now: now,
+      device: device)
+    for key in keysEditedByHand(since: earlier) { result.stamps[key] = stamp }
+    return result
+  }
+
+  public func takingEdits(
+    from file: SettingsRecord, since sides: [SettingsRecord], at now: Instant, device: Identifier
+  ) -> SettingsRecord {
+    var result = self
+    for (key, text) in file.values {
+      // The value is compared with the side that has the same stamp.
+      let isKnown = sides.contains {
+        $0.stamps[key] == file.stamps[key] && $0.values[key] == text
+      }
+      if isKnown { continue }
+      result.values[key] = text
+      result.stamps[key] = .next(after: result.latestStamp, now: now, device: device)
+    }
+    return result
   }
 }

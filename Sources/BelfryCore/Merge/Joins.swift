@@ -161,7 +161,7 @@ extension SettingsRecord {
   }
 }
 
-extension Device {
+extension Device: Joinable {
   /// Joins two versions of a device's record, which only that device writes.
   ///
   /// 1. A version with a stamp of the device itself wins over one without: another author wrote that one.
@@ -197,7 +197,7 @@ extension Device {
   }
 }
 
-extension LogEntry {
+extension LogEntry: Joinable {
   /// Joins two versions of a log entry. The log is a union of immutable entries. If someone rewrote an entry
   /// nevertheless, the greater text wins.
   public static func join(_ a: LogEntry, _ b: LogEntry) -> LogEntry {

@@ -1,7 +1,7 @@
 /// A calendar of holidays, which is synced so that every device computes the same occurrences.
 ///
 /// Each year is a last-writer-wins register: an import replaces the years that it contains.
-public struct HolidayCalendar: Hashable, Sendable {
+public struct HolidayCalendar: Hashable, Stamped {
   /// The name, such as `de-BE`.
   public let name: String
   /// The years that were imported. A removed calendar has years without holidays.
@@ -104,11 +104,6 @@ public struct HolidayCalendar: Hashable, Sendable {
     return result
   }
 
-  /// Returns the calendar with stamps on the years that were edited by hand since an earlier version.
-  ///
-  /// - Parameters:
-  ///   - earlier: the earlier version; nil if there is none.
-  ///   - latest: a stamp that the new ones must exceed.
   public func stamped(
     against earlier: HolidayCalendar?, at now: Instant, device: Identifier,
     after latest: Stamp? = nil
@@ -128,6 +123,10 @@ public struct HolidayCalendar: Hashable, Sendable {
       guard let known = earlier?.years[number] else { return false }
       return stamp == known.stamp && year.holidays != known.holidays
     }.map(\.key).sorted()
+  }
+
+  public func isEditedByHand(since earlier: HolidayCalendar?) -> Bool {
+    !yearsEditedByHand(since: earlier).isEmpty
   }
 
   /// Joins two versions of a calendar, year by year: the later stamp wins, a year without a stamp is older than any with

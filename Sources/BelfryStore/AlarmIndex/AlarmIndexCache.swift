@@ -97,8 +97,8 @@ struct AlarmIndexCache: StorePart {
     var status = stat()
     let devices = stat(path + "/devices", &status) == 0 ? FileSignature(status) : nil
     let inputs = [
-      context.zones.fingerprint(of: zones), store.settingsSignature ?? "-",
-      store.calendars.signature, "\(devices?.inode ?? 0) \(devices?.modified ?? 0)",
+      context.zones.fingerprint(of: zones), SettingsFile.signature(of: store) ?? "-",
+      CalendarRecord.signature(of: store) ?? "", "\(devices?.inode ?? 0) \(devices?.modified ?? 0)",
     ]
     return inputs.joined(separator: " ") + "\n" + zones.sorted().joined(separator: " ")
   }

@@ -41,17 +41,15 @@ public struct StoreCalendars: StorePart {
   ///
   /// - Throws: `RecordError` if the file is not valid.
   private func readFile(_ name: String) throws(RecordError) -> HolidayCalendar? {
-    guard let bytes = try content(name) else { return nil }
-    return try CalendarRecord.decode(bytes, name: name)
-  }
-
-  private func content(_ name: String) throws(RecordError) -> [UInt8]? {
+    let file = "\(path)/\(CalendarRecord.path(name))"
+    let bytes: [UInt8]?
     do throws(FileError) {
-      return try DurableFile.read(
-        "\(path)/\(CalendarRecord.path(name))", limit: CalendarRecord.largest)?.bytes
+      bytes = try DurableFile.read(file, limit: CalendarRecord.largest)?.bytes
     } catch {
       throw RecordError(Store.reason(error, limit: CalendarRecord.largest))
     }
+    guard let bytes else { return nil }
+    return try CalendarRecord.decode(bytes, name: name)
   }
 
   private func lastGood(_ name: String) -> HolidayCalendar? {
@@ -59,22 +57,6 @@ public struct StoreCalendars: StorePart {
       let good = try? store.lastGoodVersion(of: CalendarRecord.path(name), repository)
     else { return nil }
     return try? CalendarRecord.decode(good.bytes, name: name)
-  }
-
-  /// Returns the calendar with a name for a change, as the reconciliation left it (see `StoreWriter.readAlarm(_:)`), or
-  /// nil if the file is missing.
-  ///
-  /// - Throws: `StoreError.badRecord`; `GitError`.
-  func read(_ name: String, _ writer: StoreWriter) throws -> HolidayCalendar? {
-    let path = CalendarRecord.path(name)
-    do {
-      guard let bytes = try content(name) else { return nil }
-      let calendar = try CalendarRecord.decode(bytes, name: name)
-      let reconciled = try writer.reconciledVersion(of: path, saved: bytes)
-      return reconciled.flatMap { try? CalendarRecord.decode($0, name: name) } ?? calendar
-    } catch let error as RecordError {
-      throw StoreError.badRecord(path: path, error)
-    }
   }
 
   /// The working days and holidays, for the schedules that depend on them. Cached until a file changes, and while the
@@ -87,33 +69,12 @@ public struct StoreCalendars: StorePart {
   }
 
   private var currentCalendar: WorkCalendar {
-    store.workCalendarCache.value(for: "\(store.settingsSignature ?? "-") \(signature)") {
+    let signatures = [SettingsFile.signature(of: store), CalendarRecord.signature(of: store)]
+    return store.workCalendarCache.value(for: signatures) {
       let workdays = (try? store.settings().settings.workdays) ?? WorkCalendar.defaultWorkdays
       return WorkCalendar(workdays: workdays, all().calendars)
     }
   }
-
-  /// A text that changes with the records.
-  var signature: String {
-    let folder = "\(path)/\(CalendarRecord.folder)"
-    return DurableFile.names(in: folder).sorted().map { name in
-      var status = stat()
-      guard lstat("\(folder)/\(name)", &status) == 0 else { return name }
-      let file = FileSignature(status)
-      return "\(name) \(file.size) \(file.modified) \(file.changed) \(file.inode)"
-    }.joined(separator: " ")
-  }
-
-  /// True if the records are unchanged since the last commit.
-  var areSettled: Bool {
-    signature == local.calendars.read() ?? ""
-  }
-
-  /// Saves the signature that the records had when they agreed with the branch.
-  func settle(_ signature: String) throws { try local.calendars.replace(with: signature) }
-
-  /// Makes the next reconciliation compare the records with the branch.
-  func unsettle() throws { try local.calendars.replace(with: "changed") }
 
   // MARK: Writing
 
@@ -143,11 +104,13 @@ public struct StoreCalendars: StorePart {
     _ name: String, _ subject: String, _ body: (HolidayCalendar) -> HolidayCalendar
   ) throws -> (calendar: HolidayCalendar, isChanged: Bool) {
     try store.write(reconciling: .calendars) { writer in
-      let path = CalendarRecord.path(name)
-      let before = try read(name, writer) ?? HolidayCalendar(name: name)
+      let path = RecordPath.calendar(name)
+      let before =
+        try writer.read(CalendarRecord.self, at: path).value(at: path)
+        ?? HolidayCalendar(name: name)
       let after = body(before)
       if after == before { return (before, false) }
-      var files: [String: [UInt8]?] = [path: CalendarRecord.encode(after)]
+      var files: [String: [UInt8]?] = [path.text: CalendarRecord.encode(after)]
       if Store.earlierAttributes == (try store.attributesInWorkTree()) {
         files[Store.attributesPath] = Store.attributes
       }
@@ -163,13 +126,13 @@ public struct StoreCalendars: StorePart {
 
 /// A cache of the working days and holidays, which are the same for all alarms of a store.
 final class WorkCalendarCache: Sendable {
-  private let known = Mutex<(key: String, calendar: WorkCalendar)?>(nil)
+  private let known = Mutex<(key: [String?], calendar: WorkCalendar)?>(nil)
 
   /// The calendar that was computed last; nil if there is none.
   var latest: WorkCalendar? { known.withLock { $0?.calendar } }
 
   /// Returns the calendar that was computed for a key, or computes it.
-  func value(for key: String, _ compute: () -> WorkCalendar) -> WorkCalendar {
+  func value(for key: [String?], _ compute: () -> WorkCalendar) -> WorkCalendar {
     known.withLock { known in
       if let known, known.key == key { return known.calendar }
       let calendar = compute()

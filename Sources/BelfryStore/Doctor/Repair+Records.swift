@@ -14,7 +14,7 @@ extension Repair {
     reportRestored(try writer.reconcile(DroppedRecordRestoration(dropped)))
     try writer.reconcile(UnusableFileQuarantine(quarantine, report: report))
     reportRestored(try writer.reconcile(HandEditImport(.unsettled)).restored)
-    try writer.reconcile(SettingsHandEditImport())
+    try writer.reconcile(TrackedRecordImport<SettingsFile>())
     let changes = try await WorkTreeChanges(store)
     reportRestored(try writer.reconcile(MissingRecordRestoration(changes.removed)))
     let committed = try writer.reconcile(UncommittedRecordImport(changes.uncommitted))

@@ -60,9 +60,8 @@ struct DroppedRecords {
     let outcome = try await GitCommand.run(
       [
         "log", "--diff-filter=D", "--raw", "--no-abbrev", "--no-renames", "--format=", "-m",
-        head.description, "--", "alarms", "log", "devices", CalendarRecord.folder,
-        SettingsFile.path,
-      ], in: store.path)
+        head.description, "--", "log", SettingsFile.path,
+      ] + RecordPath.folders, in: store.path)
     let tree = try repository.commit(head).tree
     for line in outcome.output.split(separator: "\n") {
       let parts = line.split(separator: "\t", maxSplits: 1).map(String.init)
@@ -92,7 +91,7 @@ extension Store {
     }
     let root = [SettingsFile.path, Store.attributesPath]
       .filter { access("\(path)/\($0)", F_OK) == 0 }
-    return root + ["alarms", "devices", CalendarRecord.folder].flatMap { below($0, depth: 0) }
+    return root + RecordPath.folders.flatMap { below($0, depth: 0) }
       + below("log", depth: 3)
   }
 }

@@ -34,9 +34,9 @@ public struct SetAside: Sendable {
   /// True if the discarded value has been restored.
   public let isRestored: Bool
   /// The record with the discarded value; nil if it cannot be read anymore.
-  let record: RecordValue?
+  let record: (any Joinable)?
   /// The record before both edits; nil if it cannot be read anymore.
-  let base: RecordValue?
+  let base: (any Joinable)?
 }
 
 extension SetAside {
@@ -85,7 +85,7 @@ extension StoreHistory {
     guard merge.parents.count == 2 else { return [] }
     let sides = merge.parents
     let join = try TreeJoin(repository, commit: sides[0], with: sides[1])
-    func record(_ path: String, in commit: ObjectID) throws -> RecordValue? {
+    func record(_ path: String, in commit: ObjectID) throws -> (any Joinable)? {
       try repository.blob(at: path, in: repository.commit(commit).tree)
         .flatMap { content($0, path, repository) }
     }
@@ -123,30 +123,30 @@ extension StoreHistory {
 
   private func content(
     _ blob: ObjectID, _ path: String, _ repository: Repository
-  ) -> RecordValue? {
+  ) -> (any Joinable)? {
     // An unreadable record has no value.
     guard let kind = RecordPath(path) else { return nil }
     return (try? repository.blob(blob, limit: kind.largest)).flatMap { value($0, path) }
   }
 
-  private func value(_ bytes: [UInt8], _ path: String) -> RecordValue? {
+  private func value(_ bytes: [UInt8], _ path: String) -> (any Joinable)? {
     RecordPath(path).flatMap { try? $0.value(in: bytes) }
   }
 
   /// Returns a record's value of a decision's subject, as text that is equal if and only if the values are.
-  private static func value(of decision: MergeDecision, in record: RecordValue?) -> String? {
+  private static func value(of decision: MergeDecision, in record: (any Joinable)?) -> String? {
     switch (record, decision.subject) {
-    case (.alarm(let alarm)?, .field(let field)):
+    case (let alarm as Alarm, .field(let field)):
       "\(alarm.text(of: field)) \(alarm.mergeState.stamps[field]?.description ?? "")"
-    case (.alarm(let alarm)?, .cascade(let part)):
+    case (let alarm as Alarm, .cascade(let part)):
       alarm.cascade?.registers[part].map { "\($0.value.text) \($0.stamp?.description ?? "")" }
-    case (.alarm(let alarm)?, .tag(let tag)):
+    case (let alarm as Alarm, .tag(let tag)):
       "\(alarm.tags.contains(tag)) \(alarm.mergeState.tagStamps[tag]?.description ?? "")"
-    case (.alarm(let alarm)?, .deletion):
+    case (let alarm as Alarm, .deletion):
       "\(alarm.isDeleted) \(alarm.latestStamp?.description ?? "")"
-    case (.alarm(let alarm)?, .occurrence(let civil)):
+    case (let alarm as Alarm, .occurrence(let civil)):
       alarm.progress.occurrences[civil].map { "\($0.answer) \($0.revision)" }
-    case (.settings(let record)?, .setting(let key)):
+    case (let record as SettingsRecord, .setting(let key)):
       record.values[key].map { "\($0) \(record.stamps[key]?.description ?? "")" }
     default: nil
     }
@@ -178,8 +178,8 @@ extension StoreHistory {
   /// - Throws: `StoreError.notRestorable` if the discarded version cannot be read anymore.
   public func restore(_ item: SetAside) throws {
     switch item.record {
-    case .settings(let settings)?: try restore(settings, item.decision)
-    case .alarm(let other)?:
+    case let settings as SettingsRecord: try restore(settings, item.decision)
+    case let other as Alarm:
       try store.update(other.id, includingDeleted: true) { alarm in
         (store.change(restored(other, in: alarm, item)), ())
       }
@@ -207,7 +207,7 @@ extension StoreHistory {
       return Transition(alarm: alarm.deleted(), events: [Event(.deleted)])
     case .deletion:
       var fields = Alarm.Field.allCases
-      if case .alarm(let base)? = item.base { fields = other.changedFields(from: base) }
+      if let base = item.base as? Alarm { fields = other.changedFields(from: base) }
       return Transition(
         alarm: alarm.taking(fields, from: other, at: context.now, device: device),
         events: [Event(.edited, payload: .fields(fields))])

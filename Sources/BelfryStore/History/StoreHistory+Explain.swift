@@ -111,7 +111,7 @@ extension StoreHistory {
         // An invalid version introduced no value.
         let bytes = try? repository.blob(blob, limit: AlarmRecord.largest)
       else { return nil }
-      return try? AlarmRecord.decode(bytes, id: id, now: RecordPath.start)
+      return try? AlarmRecord.decode(bytes, at: .alarm(id))
     }
     return try outcome.output.split(separator: "\n").compactMap { line -> Version? in
       guard let commit = try ObjectID(hexadecimal: line).map({ try repository.commit($0) }),
@@ -121,7 +121,7 @@ extension StoreHistory {
       var decisions: [MergeDecision] = []
       if parents.count == 2, let a = parents[0], let b = parents[1] {
         let base = try repository.mergeBase(commit.parents[0], commit.parents[1])
-        decisions = MergeDecision.all(
+        decisions = AlarmRecord.decisions(
           a, b, joined: alarm, base: try base.flatMap { try version(try repository.commit($0)) })
       }
       return Version(commit: commit, alarm: alarm, parents: parents, decisions: decisions)

@@ -95,14 +95,17 @@ extension StoreHistory {
     return found
   }
 
-  /// Decodes a record of a commit. The error names both.
-  private func read<Record>(
-    _ commit: Commit, _ path: String, _ decode: () throws(RecordError) -> Record
-  ) throws -> Record {
+  /// Returns a record of a commit; nil without a blob. The error names both.
+  private func version<Kind: Record>(
+    _: Kind.Type, _ blob: ObjectID?, at path: RecordPath, of commit: Commit,
+    _ repository: Repository, now: Instant = Instant(seconds: 0)
+  ) throws -> Kind.Value? {
+    guard let blob else { return nil }
+    let bytes = try repository.blob(blob, limit: Kind.largest)
     do throws(RecordError) {
-      return try decode()
+      return try Kind.decode(bytes, at: path, now: now)
     } catch {
-      throw StoreError.badRecord(path: "\(commit.id.short):\(path)", error)
+      throw StoreError.badRecord(path: "\(commit.id.short):\(path.text)", error)
     }
   }
 
@@ -111,29 +114,21 @@ extension StoreHistory {
     _ files: inout [String: [UInt8]?]
   ) throws {
     let repository = writer.repository
-    func version(_ blob: ObjectID?, _ id: Identifier) throws -> Alarm? {
-      guard let blob else { return nil }
-      let bytes = try repository.blob(blob, limit: AlarmRecord.largest)
-      return try read(action, AlarmRecord.path(id)) { () throws(RecordError) in
-        try AlarmRecord.decode(bytes, id: id, now: undone.acted)
-      }
-    }
     let logged = try changed.compactMap { file -> LogEntry? in
-      guard case .log = RecordPath(file.path), file.before == nil, let blob = file.after else {
+      guard let path = RecordPath(file.path), case .log = path, file.before == nil else {
         return nil
       }
-      let bytes = try repository.blob(blob, limit: LogRecord.largest)
-      return try read(action, file.path) { () throws(RecordError) in try LogRecord.decode(bytes) }
+      return try version(LogRecord.self, file.after, at: path, of: action, repository)
     }
     for file in changed {
-      guard case .alarm(let id)? = RecordPath(file.path), let after = try version(file.after, id)
-      else { continue }
-      let before = try version(file.before, id)
-      let current: Alarm
-      switch try writer.readAlarm(id) {
-      case .good(let alarm, _): current = alarm
-      case .bad(let error): throw StoreError.badRecord(path: file.path, error)
-      case .missing: throw StoreError.noSuchAlarm(id.text)
+      guard let path = RecordPath(file.path), case .alarm(let id) = path else { continue }
+      func alarm(_ blob: ObjectID?) throws -> Alarm? {
+        try version(AlarmRecord.self, blob, at: path, of: action, repository, now: undone.acted)
+      }
+      guard let after = try alarm(file.after) else { continue }
+      let before = try alarm(file.before)
+      guard let current = try writer.readAlarm(id).value(at: path) else {
+        throw StoreError.noSuchAlarm(id.text)
       }
       let restored: Alarm
       do throws(UndoError) {
@@ -161,19 +156,14 @@ extension StoreHistory {
     _ files: inout [String: [UInt8]?]
   ) throws {
     for file in changed {
-      guard case .calendar(let name)? = RecordPath(file.path), let blob = file.after else {
-        continue
+      guard let path = RecordPath(file.path), case .calendar(let name) = path else { continue }
+      func calendar(_ blob: ObjectID?) throws -> HolidayCalendar? {
+        try version(CalendarRecord.self, blob, at: path, of: action, writer.repository)
       }
-      func version(_ blob: ObjectID) throws -> HolidayCalendar {
-        let bytes = try writer.repository.blob(blob, limit: CalendarRecord.largest)
-        return try read(action, file.path) { () throws(RecordError) in
-          try CalendarRecord.decode(bytes, name: name)
-        }
-      }
-      let after = try version(blob)
-      let before = try file.before.map(version) ?? HolidayCalendar(name: name)
+      guard let after = try calendar(file.after) else { continue }
+      let before = try calendar(file.before) ?? HolidayCalendar(name: name)
       guard
-        let restored = try store.calendars.read(name, writer)?.undoing(
+        let restored = try writer.read(CalendarRecord.self, at: path).value(at: path)?.undoing(
           after, before: before, at: context.now, device: device)
       else { throw StoreError.calendarChangedSince(subject: undone.subject, name: name) }
       files[file.path] = CalendarRecord.encode(restored)
@@ -185,16 +175,12 @@ extension StoreHistory {
     _ action: Commit, _ changed: [ChangedFile], _ writer: StoreWriter, _ undone: inout Undone,
     _ files: inout [String: [UInt8]?]
   ) throws {
-    guard let file = changed.first(where: { $0.path == SettingsFile.path }), let blob = file.after
-    else { return }
-    func version(_ blob: ObjectID) throws -> SettingsRecord {
-      let bytes = try writer.repository.blob(blob, limit: SettingsFile.largest)
-      return try read(action, file.path) { () throws(RecordError) in
-        try SettingsFile.decode(bytes)
-      }
+    guard let file = changed.first(where: { $0.path == SettingsFile.path }) else { return }
+    func settings(_ blob: ObjectID?) throws -> SettingsRecord? {
+      try version(SettingsFile.self, blob, at: .settings, of: action, writer.repository)
     }
-    let after = try version(blob)
-    let before = try file.before.map(version) ?? SettingsRecord()
+    guard let after = try settings(file.after) else { return }
+    let before = try settings(file.before) ?? SettingsRecord()
     var record = try writer.readSettings()
     let stamp = Stamp.next(after: record.stamps.values.max(), now: context.now, device: device)
     for setting in Setting.allCases where !setting.isLocal {

@@ -42,13 +42,8 @@ public struct StoreMaintenance: StorePart {
     }
     guard store.branch.detachedHead == nil, !store.branch.isRebasing else { return }
     let changes = try await WorkTreeChanges(store)
-    let written = changes.uncommitted.filter { path in
-      // Alarms and settings are imported with stamps.
-      switch RecordPath(path) {
-      case .log, .device: true
-      default: false
-      }
-    }
+    // Other records are imported with stamps.
+    let written = changes.uncommitted.filter { RecordPath($0)?.hasOneWriter == true }
     if !changes.removed.isEmpty || !written.isEmpty {
       try store.write(reconciling: .branch) { writer in
         let restored = try writer.reconcile(MissingRecordRestoration(changes.removed))

@@ -27,18 +27,37 @@ struct FolderCache {
 
   private mutating func tree(_ folder: String) throws(GitError) -> TreeData? {
     if let known = folders[folder] { return known }
-    let tree = try read(folder)
+    let tree = try repository.folder(folder, in: commit)
     folders[folder] = .some(tree)
     return tree
   }
+}
 
-  private func read(_ folder: String) throws(GitError) -> TreeData? {
+extension Repository {
+  /// Returns a folder of a commit, or nil if the commit has no such folder.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the folder; empty for the root.
+  ///   - commit: The commit; nil for an empty one.
+  func folder(_ path: String, in commit: ObjectID?) throws(GitError) -> TreeData? {
     guard let commit else { return nil }
-    let root = try repository.commit(commit).tree
-    if folder.isEmpty { return try repository.tree(root) }
-    guard let entry = try repository.entry(at: folder, in: root), entry.mode == .folder else {
-      return nil
-    }
-    return try repository.tree(entry.id)
+    let root = try self.commit(commit).tree
+    if path.isEmpty { return try tree(root) }
+    guard let entry = try entry(at: path, in: root), entry.mode == .folder else { return nil }
+    return try tree(entry.id)
+  }
+
+  /// Returns the blobs of some files in a commit by path; the result lacks those that it doesn't have.
+  ///
+  /// - Parameters:
+  ///   - paths: The files, which are all in one folder.
+  ///   - commit: The commit; nil for an empty one.
+  func blobs(at paths: [String], in commit: ObjectID?) throws(GitError) -> [String: ObjectID] {
+    guard let first = paths.first else { return [:] }
+    let prefix = first.lastIndex(of: "/").map { String(first[...$0]) } ?? ""
+    guard let folder = try folder(String(prefix.dropLast()), in: commit) else { return [:] }
+    let names = Set(paths.map { String($0.dropFirst(prefix.count)) })
+    let entries = try folder.entries(named: names).filter { $1.mode == .file }
+    return Dictionary(uniqueKeysWithValues: entries.map { (prefix + $0.key, $0.value.id) })
   }
 }

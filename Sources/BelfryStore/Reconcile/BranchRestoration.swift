@@ -13,8 +13,8 @@ import Git
 /// For each record that differs between the two:
 ///
 /// 1. Head lacks the record: it is restored, because absence never means deletion.
-/// 2. An alarm or the settings: the two versions are joined, so that an older version doesn't revert acknowledged
-///    changes. A value that differs under the same stamp is a hand edit, which is left to the import, also if it was
+/// 2. An alarm, the settings or a calendar: the two versions are joined, so that an older version doesn't revert
+///    acknowledged changes. A value that differs under the same stamp is a hand edit, which is left to the import, also if it was
 ///    made from an earlier version (see `EditOrigin`).
 /// 3. A log entry: it is restored, because log entries are immutable.
 /// 4. A device's record, or a new record: head's version is kept.
@@ -74,30 +74,11 @@ struct BranchRestoration {
 
   /// Returns the version to restore, or nil to keep head's version.
   private func restored(
-    _ kind: RecordPath, seen: [UInt8], now: [UInt8], _ origin: inout EditOrigin
+    _ path: RecordPath, seen: [UInt8], now: [UInt8], _ origin: inout EditOrigin
   ) -> [UInt8]? {
-    switch kind {
-    case .alarm(let id):
-      guard let old = try? AlarmRecord.decode(seen, id: id, now: RecordPath.start),
-        let new = try? AlarmRecord.decode(now, id: id, now: RecordPath.start)
-      else { return nil }
-      let isEdited = !new.fieldsEditedByHand(since: origin.version(of: new, base: old)).isEmpty
-      return isEdited ? nil : AlarmRecord.encode(Alarm.join(new, old))
-    case .settings:
-      guard let old = try? SettingsFile.decode(seen), let new = try? SettingsFile.decode(now) else {
-        return nil
-      }
-      let isEdited = !new.keysEditedByHand(since: origin.version(of: new, base: old)).isEmpty
-      return isEdited ? nil : SettingsFile.encode(SettingsRecord.join(new, old))
-    case .calendar(let name):
-      guard let old = try? CalendarRecord.decode(seen, name: name),
-        let new = try? CalendarRecord.decode(now, name: name),
-        new.yearsEditedByHand(since: old).isEmpty
-      else { return nil }
-      return CalendarRecord.encode(HolidayCalendar.join(new, old))
-    case .log: return seen
-    case .device, .attributes, .other: return nil
-    }
+    if case .log = path { return seen }
+    guard origin.isEdited(now, since: seen, at: path) == false else { return nil }
+    return RecordJoin(path, ours: .success(now), theirs: .success(seen)).bytes
   }
 }
 

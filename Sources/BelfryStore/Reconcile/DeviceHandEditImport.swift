@@ -4,6 +4,7 @@ import Git
 
 /// An import of device records that differ from HEAD's, for example after a hand edit of a device's name.
 ///
+/// These are no `HandEdits`: a device's record has one stamp, not one for each part, because only that device writes it.
 /// The record of this device gets a new stamp. A file that is older than HEAD's version reverts nothing.
 ///
 /// - Precondition: The work tree agrees with the branch, apart from hand edits.
@@ -14,32 +15,32 @@ struct DeviceHandEditImport: ReconcileStep {
 
   func run(_ writer: StoreWriter, _ permit: ReconcilePermit) throws {
     let store = writer.store
-    let tree = try writer.head().map { try writer.repository.commit($0).tree }
-    let folder = try tree.flatMap { try writer.repository.entry(at: "devices", in: $0) }
-    let committed = try writer.repository.entries(of: folder?.mode == .folder ? folder?.id : nil)
-    let changed = DurableFile.names(in: store.path + "/devices").filter { name in
-      let path = "\(store.path)/devices/\(name)"
-      let file = try? DurableFile.read(path, limit: DeviceRecord.largest)
-      return (file ?? nil).map { Repository.blobID($0.bytes) } != committed[name]?.id
+    let paths = DurableFile.names(in: store.path + "/devices").map { "devices/\($0)" }
+    let committed = try writer.repository.blobs(at: paths, in: writer.head())
+    let changed = paths.filter { path in
+      let file = try? DurableFile.read("\(store.path)/\(path)", limit: DeviceRecord.largest)
+      return (file ?? nil).map { Repository.blobID($0.bytes) } != committed[path]
     }
-    var files = store.validRecords(among: changed.map { "devices/\($0)" })
+    func known(_ path: String) -> (bytes: [UInt8], stamp: Stamp?)? {
+      guard let blob = committed[path],
+        let bytes = try? writer.repository.blob(blob, limit: DeviceRecord.largest),
+        let device = try? DeviceRecord.decode(bytes)
+      else { return nil }
+      return (bytes, device.stamp)
+    }
+    var files = store.validRecords(among: changed)
     for (path, bytes) in files {
       writer.read[path] = bytes.map { Repository.blobID($0) }
       // A file that is older than the branch must not revert it.
-      guard let blob = committed[String(path.dropFirst("devices/".count))]?.id, let bytes,
-        let known = try? writer.repository.blob(blob, limit: DeviceRecord.largest),
-        let (new, old) = try? (DeviceRecord.decode(bytes), DeviceRecord.decode(known)),
-        let stamp = new.stamp, let latest = old.stamp, stamp < latest
+      guard let bytes, let stamp = (try? DeviceRecord.decode(bytes))?.stamp,
+        let old = known(path), let latest = old.stamp, stamp < latest
       else { continue }
-      files[path] = .some(known)
+      files[path] = .some(old.bytes)
     }
     let own = DeviceRecord.path(store.device)
     if let bytes = files[own] ?? nil, var device = try? DeviceRecord.decode(bytes) {
-      let known = committed["\(store.device).json"].flatMap {
-        try? DeviceRecord.decode(writer.repository.blob($0.id, limit: DeviceRecord.largest))
-      }
       device.stamp = .next(
-        after: [device.stamp, known?.stamp].compactMap { $0 }.max(), now: store.context.now,
+        after: [device.stamp, known(own)?.stamp].compactMap { $0 }.max(), now: store.context.now,
         device: store.device)
       files[own] = .some(DeviceRecord.encode(device))
     }

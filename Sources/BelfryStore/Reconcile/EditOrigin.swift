@@ -28,45 +28,37 @@ struct EditOrigin {
     self.start = start
   }
 
-  /// Returns the version from which an alarm's file was edited.
-  ///
-  /// - Parameter base: The last known version, which it is unless the file has earlier stamps.
-  mutating func version(of written: Alarm, base: Alarm) -> Alarm {
-    if written.hasStamps(of: base)
-      || EditOrigin.isLater(written.latestStamp, than: base.latestStamp)
-    {
-      return base
-    }
-    return find(AlarmRecord.path(written.id), since: written.latestStamp) { bytes in
-      guard let version = try? AlarmRecord.decode(bytes, id: written.id, now: RecordPath.start)
-      else { return .other }
-      if written.hasStamps(of: version) {
-        return written.fieldsEditedByHand(since: version).isEmpty
-          ? .same(version) : .origin(version)
-      }
-      return EditOrigin.isLater(written.latestStamp, than: version.latestStamp) ? .earlier : .other
-    } ?? base
+  /// Returns true if a version of a record contains values that were changed without a stamp since an earlier version;
+  /// nil if the versions cannot be compared.
+  mutating func isEdited(_ new: [UInt8], since old: [UInt8], at path: RecordPath) -> Bool? {
+    guard let kind = path.kind as? any EditableRecord.Type else { return nil }
+    return isEdited(kind, new, since: old, at: path)
   }
 
-  /// Returns the version from which the settings' file was edited.
+  private mutating func isEdited<Kind: EditableRecord>(
+    _: Kind.Type, _ new: [UInt8], since old: [UInt8], at path: RecordPath
+  ) -> Bool? {
+    guard let new = try? Kind.decode(new, at: path), let old = try? Kind.decode(old, at: path)
+    else { return nil }
+    return new.isEditedByHand(since: version(Kind.self, of: new, base: old, at: path))
+  }
+
+  /// Returns the version from which a file was edited.
   ///
   /// - Parameter base: The last known version, which it is unless the file has earlier stamps.
-  mutating func version(of written: SettingsRecord, base: SettingsRecord) -> SettingsRecord {
-    func hasStamps(of other: SettingsRecord) -> Bool {
-      written.stamps.allSatisfy { other.stamps[$0] == $1 }
-    }
-    if hasStamps(of: base)
-      || EditOrigin.isLater(written.stamps.values.max(), than: base.stamps.values.max())
-    {
+  mutating func version<Kind: EditableRecord>(
+    _: Kind.Type, of written: Kind.Value, base: Kind.Value, at path: RecordPath
+  ) -> Kind.Value {
+    let latest = written.latestStamp
+    if written.hasStamps(of: base) || EditOrigin.isLater(latest, than: base.latestStamp) {
       return base
     }
-    let latest = written.stamps.values.max()
-    return find(SettingsFile.path, since: latest) { bytes in
-      guard let version = try? SettingsFile.decode(bytes) else { return .other }
-      if hasStamps(of: version) {
-        return written.keysEditedByHand(since: version).isEmpty ? .same(version) : .origin(version)
+    return find(path.text, since: latest) { bytes in
+      guard let version = try? Kind.decode(bytes, at: path) else { return .other }
+      if written.hasStamps(of: version) {
+        return written.isEditedByHand(since: version) ? .origin(version) : .same(version)
       }
-      return EditOrigin.isLater(latest, than: version.stamps.values.max()) ? .earlier : .other
+      return EditOrigin.isLater(latest, than: version.latestStamp) ? .earlier : .other
     } ?? base
   }
 

@@ -58,7 +58,7 @@ public struct MergeConflictResolver {
       if let ours = try? ours?.get(), let theirs = try? theirs?.get() {
         notes += DecisionNotes.Note.all(
           join.decisions, ours: ours, theirs: theirs, base: base, at: store.context.now)
-        bytes = addingEdits(bytes, kind, path: conflict.path, ours: ours, theirs: theirs)
+        bytes = addingEdits(bytes, kind, ours: ours, theirs: theirs)
       }
       try setAsideEdit(conflict.path, kind)
       let status = try write(bytes, at: conflict.path)
@@ -95,61 +95,26 @@ public struct MergeConflictResolver {
 
   /// Returns the join, with the edits that the user made in the file after the conflict.
   private func addingEdits(
-    _ joined: [UInt8]?, _ kind: RecordPath, path: String, ours: [UInt8], theirs: [UInt8]
+    _ joined: [UInt8]?, _ path: RecordPath, ours: [UInt8], theirs: [UInt8]
   ) -> [UInt8]? {
     // An unreadable or invalid file is the one that git left.
     guard let joined,
-      let file = (try? DurableFile.read("\(store.path)/\(path)", limit: kind.largest)) ?? nil,
+      let file = (try? DurableFile.read("\(store.path)/\(path.text)", limit: path.largest)) ?? nil,
       file.bytes != ours, file.bytes != theirs
     else { return joined }
-    let (now, device) = (store.context.now, store.device)
-    func value(_ bytes: [UInt8]) -> RecordValue? { try? kind.value(in: bytes) }
-    switch (value(file.bytes), value(ours), value(theirs), value(joined)) {
-    case (.alarm(let current)?, .alarm(let a)?, .alarm(let b)?, .alarm(let result)?):
-      // The value is compared with the side that has the same stamp.
-      let edited = Alarm.Field.allCases.filter { field in
-        if field == .cascade || field == .tags { return false }
-        let sides = [a, b].filter {
-          $0.mergeState.stamps[field] == current.mergeState.stamps[field]
-        }
-        return !sides.contains { $0.text(of: field) == current.text(of: field) }
-      }
-      let parts = Set(
-        [a, b, current].flatMap { $0.cascade.map { Array($0.registers.keys) } ?? [] }
-      )
-      .filter { part in
-        let found = current.cascade?.registers[part]
-        let sides = [a, b].map { $0.cascade?.registers[part] }
-          .filter { found == nil || $0?.stamp == found?.stamp }
-        return !sides.contains { $0?.value == found?.value }
-      }
-      let tags = [a, b, current].reduce(into: Set<AlarmTag>()) { tags, version in
-        tags.formUnion(version.tags)
-        tags.formUnion(version.mergeState.tagStamps.keys)
-      }.filter { tag in
-        let stamp = current.mergeState.tagStamps[tag]
-        let sides = [a, b].filter { stamp == nil || $0.mergeState.tagStamps[tag] == stamp }
-        return !sides.contains { $0.tags.contains(tag) == current.tags.contains(tag) }
-      }
-      var merged =
-        edited.isEmpty ? result : result.taking(edited, from: current, at: now, device: device)
-      if !parts.isEmpty {
-        merged = merged.taking(Array(parts), from: current, at: now, device: device)
-      }
-      if !tags.isEmpty {
-        merged = merged.taking(tags.sorted(), from: current, at: now, device: device)
-      }
-      return AlarmRecord.encode(merged)
-    case (.settings(let current)?, .settings(let a)?, .settings(let b)?, .settings(var result)?):
-      for (key, text) in current.values {
-        let sides = [a, b].filter { $0.stamps[key] == current.stamps[key] }
-        if sides.contains(where: { $0.values[key] == text }) { continue }
-        result.values[key] = text
-        result.stamps[key] = .next(after: result.stamps.values.max(), now: now, device: device)
-      }
-      return SettingsFile.encode(result)
-    default: return joined
-    }
+    return addingEdits(path.kind, joined, path, file: file.bytes, sides: [ours, theirs])
+  }
+
+  private func addingEdits<Kind: Record>(
+    _: Kind.Type, _ joined: [UInt8], _ path: RecordPath, file: [UInt8], sides: [[UInt8]]
+  ) -> [UInt8] {
+    let versions = sides.compactMap { try? Kind.decode($0, at: path) }
+    guard versions.count == sides.count, let file = try? Kind.decode(file, at: path),
+      let result = try? Kind.decode(joined, at: path)
+    else { return joined }
+    return Kind.encode(
+      result.takingEdits(
+        from: file, since: versions, at: store.context.now, device: store.device))
   }
 
   /// Moves an invalid file to the quarantine if it was edited after the conflict. git writes the files of a conflict

@@ -40,9 +40,9 @@ enum ReconcileStage: Int, CaseIterable, Comparable {
   case unusableFiles
   /// `HandEditImport`: commits hand edits of alarms, and restores missing alarms.
   case alarms
-  /// `SettingsHandEditImport`: commits hand edits of the settings.
+  /// `TrackedRecordImport<SettingsFile>`: commits hand edits of the settings.
   case settings
-  /// `CalendarHandEditImport`: commits hand edits of the holiday calendars, and restores missing ones.
+  /// `TrackedRecordImport<CalendarRecord>`: commits hand edits of the holiday calendars, and restores missing ones.
   case calendars
   /// `DeviceHandEditImport`: commits hand edits of the devices' records.
   case devices
@@ -83,22 +83,19 @@ enum ReconcileScope {
   /// The steps, in the order of their stages, except `mergeConflicts`, which opens every reconciliation.
   var steps: [any ReconcileStep] {
     let branch: [any ReconcileStep] = [JournalRecovery(), WorkTreeUpdate()]
+    let settings = TrackedRecordImport<SettingsFile>()
+    let calendars = TrackedRecordImport<CalendarRecord>()
     return switch self {
     case .branch: branch
     case .alarms(let ids): branch + [HandEditImport(.alarms(ids))]
-    case .settings: branch + [SettingsHandEditImport()]
-    case .calendars: branch + [CalendarHandEditImport()]
-    case .records:
-      branch + [HandEditImport(.unsettled), SettingsHandEditImport(), CalendarHandEditImport()]
+    case .settings: branch + [settings]
+    case .calendars: branch + [calendars]
+    case .records: branch + [HandEditImport(.unsettled), settings, calendars]
     case .all:
-      branch + [
-        HandEditImport(.unsettled), SettingsHandEditImport(), CalendarHandEditImport(),
-        DeviceHandEditImport(),
-      ]
+      branch + [HandEditImport(.unsettled), settings, calendars, DeviceHandEditImport()]
     case .evaluation:
       branch + [
-        IncomingMerge(), HandEditImport(.unsettled), SettingsHandEditImport(),
-        CalendarHandEditImport(), TimeZoneUpdate(),
+        IncomingMerge(), HandEditImport(.unsettled), settings, calendars, TimeZoneUpdate(),
       ]
     }
   }

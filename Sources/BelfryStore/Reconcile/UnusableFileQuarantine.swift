@@ -25,7 +25,7 @@ struct UnusableFileQuarantine: ReconcileStep {
 
   func run(_ writer: StoreWriter, _ permit: ReconcilePermit) throws {
     let store = writer.store
-    for folder in ["alarms", "devices", CalendarRecord.folder, "log"] {
+    for folder in RecordPath.folders + ["log"] {
       var status = stat()
       guard lstat("\(store.path)/\(folder)", &status) == 0, status.st_mode & S_IFMT != S_IFDIR
       else { continue }

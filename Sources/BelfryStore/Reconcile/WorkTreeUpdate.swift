@@ -18,7 +18,7 @@ import Glibc
 /// 3. Head's version is a hand edit that was committed without a stamp: it is imported as one, and joined with the
 ///    version in `seen`.
 /// 4. Head's version is not valid: the file's version is committed again. One of a newer format counts as valid.
-/// 5. The user has edited or removed the file: this is left to `HandEditImport` and `MissingRecordRestoration`.
+/// 5. The user has edited or removed the file: this is left to `HandEdits` and `MissingRecordRestoration`.
 ///
 /// If `seen` is unknown, all records of head are compared with the work tree: missing files are written, and records
 /// that head lacks are committed.
@@ -124,7 +124,7 @@ private struct MovedRecords {
         blobs[change.path] = after
       }
     }
-    for case (let kind, let bytes?) in edits { try write(bytes, kind) }
+    for case (let path, let bytes?) in edits { try write(bytes, at: path) }
     if filesToCommit.isEmpty {
       if !filesToWrite.isEmpty {
         try writer.checkOut(filesToWrite.mapValues { $0 }, known: blobs, of: head)
@@ -171,50 +171,37 @@ private struct MovedRecords {
     kind.error(in: bytes) != nil && kind.newerFormat(of: bytes) == nil
   }
 
-  /// Returns true if a version contains values that were changed without a stamp.
+  /// Returns true if a version contains values that were changed without a stamp. A version that cannot be compared
+  /// contains none.
   private mutating func isEdit(
-    _ kind: RecordPath, _ bytes: [UInt8], since before: ObjectID
+    _ path: RecordPath, _ bytes: [UInt8], since before: ObjectID
   ) -> Bool {
-    // A version that cannot be compared doesn't count as an edit.
-    guard let earlier = content(before, kind), let new = try? kind.value(in: bytes),
-      let old = try? kind.value(in: earlier)
-    else { return false }
-    return switch (new, old) {
-    case (.alarm(let new), .alarm(let old)):
-      !new.fieldsEditedByHand(since: origin.version(of: new, base: old)).isEmpty
-    case (.settings(let new), .settings(let old)):
-      !new.keysEditedByHand(since: origin.version(of: new, base: old)).isEmpty
-    case (.calendar(let new), .calendar(let old)): !new.yearsEditedByHand(since: old).isEmpty
-    default: false
-    }
+    content(before, path).flatMap { origin.isEdited(bytes, since: $0, at: path) } ?? false
   }
 
-  /// Writes a hand edit to the work tree, where the alarm index and the settings' signature reveal it.
-  private func write(_ bytes: [UInt8], _ kind: RecordPath) throws {
-    let path: String
-    switch kind {
-    case .alarm(let id): path = AlarmRecord.path(id)
-    case .settings: path = SettingsFile.path
-    case .calendar(let name): path = CalendarRecord.path(name)
-    case .log, .device, .attributes, .other: return
-    }
+  /// Writes a hand edit to the work tree, where the alarm index or the signature of its kind reveals it.
+  private func write(_ bytes: [UInt8], at path: RecordPath) throws {
     var transaction = WorkTreeTransaction(store, keeping: [])
-    try transaction.apply([path: bytes]) { writer.read[$0] == $1 }
+    try transaction.apply([path.text: bytes]) { writer.read[$0] == $1 }
     transaction.removeBackups()
   }
 
   private mutating func importEdits() throws {
-    let alarms = edits.keys.compactMap { kind -> Identifier? in
-      if case .alarm(let id) = kind { id } else { nil }
+    let alarms = edits.keys.compactMap { path -> Identifier? in
+      if case .alarm(let id) = path { id } else { nil }
     }
     let result = try HandEditImport(.alarms(alarms.sorted())).run(writer, permit)
     // An invalid file is compared again with what Belfry had committed.
     if !result.invalid.isEmpty { isComplete = false }
-    if edits[.settings] != nil { try SettingsHandEditImport().run(writer, permit) }
-    let hasCalendars = edits.keys.contains { kind in
-      if case .calendar = kind { true } else { false }
+    for kind in RecordPath.trackedKinds where edits.keys.contains(where: { $0.kind == kind }) {
+      try importEdits(of: kind)
     }
-    if hasCalendars { try CalendarHandEditImport().run(writer, permit) }
+  }
+
+  private func importEdits<Kind: TrackedRecord>(
+    of _: Kind.Type, isBranchUnknown: Bool = false
+  ) throws {
+    try TrackedRecordImport<Kind>(isBranchUnknown: isBranchUnknown).run(writer, permit)
   }
 
   // MARK: From an unknown commit
@@ -239,14 +226,10 @@ private struct MovedRecords {
     }
     try HandEditImport(.alarms(index.unsettled), isBranchUnknown: true).run(writer, permit)
     let tracked = Set(committed.map(\.path))
-    let untracked = store.recordFiles().filter { path in
-      switch RecordPath(path) {
-      case .log, .device: !tracked.contains(path)
-      case .alarm, .settings, .calendar, .attributes, .other, nil: false
-      }
+    let untracked = store.recordFiles().filter {
+      !tracked.contains($0) && RecordPath($0)?.hasOneWriter == true
     }
     try UncommittedRecordImport(untracked).run(writer, permit)
-    try SettingsHandEditImport(isBranchUnknown: true).run(writer, permit)
-    try CalendarHandEditImport(isBranchUnknown: true).run(writer, permit)
+    for kind in RecordPath.trackedKinds { try importEdits(of: kind, isBranchUnknown: true) }
   }
 }

@@ -13,7 +13,7 @@ import BelfryCore
 /// | `progress` | see `ProgressRecord` | maxima; occurrences by revision and rank; a higher generation replaces all but answers |
 /// | `deleted` | the stamps that a deletion had seen | the maximum of each |
 /// | any other key | preserved | the greater text |
-public enum AlarmRecord {
+public enum AlarmRecord: EditableRecord {
   /// The maximum size of a record in bytes. A larger file is rejected unread.
   public static let largest = 1 << 20
 
@@ -66,6 +66,13 @@ public enum AlarmRecord {
       progress: progress,
       mergeState: Alarm.MergeState(
         stamps: stamps ?? [:], tagStamps: tagStamps ?? [:], deletion: deletion, extras: extras))
+  }
+
+  static func decode(
+    _ bytes: [UInt8], at path: RecordPath, now: Instant
+  ) throws(RecordError) -> Alarm {
+    guard case .alarm(let id) = path else { throw .wrongPath }
+    return try decode(bytes, id: id, now: now)
   }
 
   /// Returns a zone if the name is well-formed. The system may not know it, which is checked at use.

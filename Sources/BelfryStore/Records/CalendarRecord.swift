@@ -7,7 +7,7 @@ import BelfryCore
 /// ```
 ///
 /// Each year merges by its stamp. Unknown keys of the record are preserved.
-public enum CalendarRecord {
+public enum CalendarRecord: TrackedRecord {
   /// The folder of the records.
   public static let folder = "calendars"
   /// The maximum size of a record in bytes. A larger file is rejected unread.
@@ -39,6 +39,19 @@ public enum CalendarRecord {
     }
     calendar.extras = reader.remaining()
     return calendar
+  }
+
+  static let stage = ReconcileStage.calendars
+  static let name = "holidays"
+  static let action = CommitMessage.calendar
+  static let location = folder
+  static func settled(_ local: LocalState) -> LocalFile<String?> { local.calendars }
+
+  static func decode(
+    _ bytes: [UInt8], at path: RecordPath, now: Instant
+  ) throws(RecordError) -> HolidayCalendar {
+    guard case .calendar(let name) = path else { throw .wrongPath }
+    return try decode(bytes, name: name)
   }
 
   private static func decode(

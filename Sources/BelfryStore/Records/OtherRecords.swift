@@ -12,7 +12,7 @@ import CLinux
 /// | `payload` | the facts beyond the action: see `LogPayloadRecord` |
 /// | `effective` | of `done`: the time of completion that the user gave |
 /// | `undoes`, `state` | of `undone`: the undone entry and the restored state |
-public enum LogRecord {
+public enum LogRecord: Record {
   /// The maximum size of a record in bytes. A larger file is rejected unread.
   public static let largest = 64 << 10
 
@@ -63,6 +63,16 @@ public enum LogRecord {
       extras: extras.merging(reader.remaining()) { $1 })
   }
 
+  static func decode(
+    _ bytes: [UInt8], at path: RecordPath, now: Instant
+  ) throws(RecordError) -> LogEntry {
+    let entry = try decode(bytes)
+    guard LogRecord.path(entry) == path.text else {
+      throw RecordError("'id' and 'at' don't match the file's name")
+    }
+    return entry
+  }
+
   static let expectedAction = "the name of an action"
 
   /// Returns true if a record's bytes contain an id. Other records need not be parsed.
@@ -100,7 +110,7 @@ public enum LogRecord {
 ///
 /// Each tick updates `zone`. Other devices don't settle an occurrence of a floating alarm before its time in that
 /// zone.
-public enum DeviceRecord {
+public enum DeviceRecord: Record {
   /// The maximum size of a record in bytes. A larger file is rejected unread.
   public static let largest = 64 << 10
   /// The maximum length of a device's name, in characters.
@@ -128,6 +138,14 @@ public enum DeviceRecord {
       copyOf: try reader.optional("copyOf", \.identifier, "an identifier"),
       replaced: try reader.optional("replaced", replaced, "devices, each with an instant") ?? [:],
       extras: reader.remaining())
+  }
+
+  static func decode(
+    _ bytes: [UInt8], at path: RecordPath, now: Instant
+  ) throws(RecordError) -> Device {
+    let device = try decode(bytes)
+    guard path == .device(device.id) else { throw RecordError("'id' is not the file's name") }
+    return device
   }
 
   /// The maximum number of replaced devices.

@@ -17,17 +17,47 @@ public enum RecordPath: Hashable, Sendable {
   /// Another path, which a newer version of Belfry may use: see `init(carried:)`.
   case other(String)
 
-  /// The maximum size of such a record in bytes. A larger file is rejected unread.
-  var largest: Int {
+  /// The kind of the record.
+  var kind: any Record.Type {
     switch self {
-    case .alarm: AlarmRecord.largest
-    case .log: LogRecord.largest
-    case .device: DeviceRecord.largest
-    case .calendar: CalendarRecord.largest
-    case .settings, .attributes: SettingsFile.largest
-    case .other: AlarmRecord.largest
+    case .alarm: AlarmRecord.self
+    case .log: LogRecord.self
+    case .device: DeviceRecord.self
+    case .calendar: CalendarRecord.self
+    case .settings: SettingsFile.self
+    case .attributes: AttributesRecord.self
+    case .other: UnknownRecord.self
     }
   }
+
+  /// The kinds of records with few files, in the order of their imports.
+  static let trackedKinds: [any TrackedRecord.Type] = [SettingsFile.self, CalendarRecord.self]
+
+  /// The folders of records, apart from those of the log.
+  static let folders = ["alarms", "devices", CalendarRecord.folder]
+
+  /// The path within the store.
+  var text: String {
+    switch self {
+    case .alarm(let id): AlarmRecord.path(id)
+    case .log(let path), .other(let path): path
+    case .device(let id): DeviceRecord.path(id)
+    case .calendar(let name): CalendarRecord.path(name)
+    case .settings: SettingsFile.path
+    case .attributes: Store.attributesPath
+    }
+  }
+
+  /// True if only one device writes the record. Such a file of another program is committed as it is, without stamps.
+  var hasOneWriter: Bool {
+    switch self {
+    case .log, .device: true
+    case .alarm, .calendar, .settings, .attributes, .other: false
+    }
+  }
+
+  /// The maximum size of such a record in bytes. A larger file is rejected unread.
+  var largest: Int { kind.largest }
 
   /// Parses a path. Returns nil for a path without a record.
   public init?(_ path: String) {
@@ -89,52 +119,12 @@ public enum RecordPath: Hashable, Sendable {
   }
 }
 
-/// The decoded content of a record.
-enum RecordValue {
-  case alarm(Alarm)
-  case log(LogEntry)
-  case device(Device)
-  case calendar(HolidayCalendar)
-  case settings(SettingsRecord)
-  case attributes
-}
-
 extension RecordPath {
-  /// The start of an alarm without progress, as in a handwritten record, when records merge. All devices must use the
-  /// same.
-  static let start = Instant(seconds: 0)
-
   /// Parses the bytes of a record of this kind.
   ///
   /// - Throws: `RecordError` if the record is not valid.
-  func value(in bytes: [UInt8]) throws(RecordError) -> RecordValue {
-    switch self {
-    case .alarm(let id):
-      return .alarm(try AlarmRecord.decode(bytes, id: id, now: RecordPath.start))
-    case .log(let path):
-      let entry = try LogRecord.decode(bytes)
-      guard LogRecord.path(entry) == path else {
-        throw RecordError("'id' and 'at' don't match the file's name")
-      }
-      return .log(entry)
-    case .device(let id):
-      let device = try DeviceRecord.decode(bytes)
-      guard device.id == id else { throw RecordError("'id' is not the file's name") }
-      return .device(device)
-    case .calendar(let name): return .calendar(try CalendarRecord.decode(bytes, name: name))
-    case .settings: return .settings(try SettingsFile.decode(bytes))
-    case .other:
-      _ = try RecordReader(bytes)
-      throw RecordError("it is not the path of a record")
-    case .attributes:
-      if let format = Store.formatOfAttributes(bytes), format > RecordFormat.current {
-        throw .newer(format, than: RecordFormat.current)
-      }
-      guard bytes == Store.attributes || bytes == Store.earlierAttributes else {
-        throw RecordError("it differs from Belfry's own")
-      }
-      return .attributes
-    }
+  func value(in bytes: [UInt8]) throws(RecordError) -> any Joinable {
+    try kind.decode(bytes, at: self)
   }
 
   /// Returns the reason that bytes are not a record of this kind, or nil if they are.

@@ -3,14 +3,27 @@ import Files
 import Git
 import Glibc
 
-/// The files of alarms, and their last valid versions.
+/// The files of records, and their last valid versions.
 extension Store {
-  /// The result of reading an alarm's file.
-  enum AlarmFile {
-    case good(Alarm, DurableFileContent)
+  /// The result of reading a record's file.
+  enum RecordFile<Value> {
+    case good(Value, DurableFileContent)
     case bad(RecordError)
     case missing
+
+    /// Returns the value, or nil if the file is missing.
+    ///
+    /// - Throws: `StoreError.badRecord`.
+    func value(at path: RecordPath) throws(StoreError) -> Value? {
+      switch self {
+      case .good(let value, _): value
+      case .bad(let error): throw .badRecord(path: path.text, error)
+      case .missing: nil
+      }
+    }
   }
+  /// The result of reading an alarm's file.
+  typealias AlarmFile = RecordFile<Alarm>
 
   /// The content of a file, with its status.
   struct DurableFileContent {
@@ -18,22 +31,27 @@ extension Store {
     let status: stat
   }
 
-  /// Reads an alarm's file.
+  /// Reads a record's file.
   ///
   /// - Throws: `FileError` if the process is out of file descriptors or memory. Other errors make the file `bad`.
-  func readAlarm(_ id: Identifier) throws -> AlarmFile {
+  func read<Kind: Record>(
+    _: Kind.Type, at record: RecordPath
+  ) throws -> RecordFile<Kind.Value> {
     do {
-      guard
-        let file = try DurableFile.read(
-          "\(path)/\(AlarmRecord.path(id))", limit: AlarmRecord.largest)
+      guard let file = try DurableFile.read("\(path)/\(record.text)", limit: Kind.largest)
       else { return .missing }
-      let alarm = try AlarmRecord.decode(file.bytes, id: id, now: context.now)
-      return .good(alarm, DurableFileContent(bytes: file.bytes, status: file.status))
+      let value = try Kind.decode(file.bytes, at: record, now: context.now)
+      return .good(value, DurableFileContent(bytes: file.bytes, status: file.status))
     } catch let error as RecordError {
       return .bad(error)
     } catch let error as FileError where !Store.isOutOfResources(error) {
-      return .bad(RecordError(Store.reason(error, limit: AlarmRecord.largest)))
+      return .bad(RecordError(Store.reason(error, limit: Kind.largest)))
     }
+  }
+
+  /// Reads an alarm's file.
+  func readAlarm(_ id: Identifier) throws -> AlarmFile {
+    try read(AlarmRecord.self, at: .alarm(id))
   }
 
   /// Returns true if a file could not be read because the process is out of file descriptors or memory. The file itself
@@ -106,30 +124,20 @@ extension Store {
   }
 
   /// Returns the blobs of the alarms in HEAD.
-  ///
-  /// - Parameter id: The only alarm to return; nil for all.
-  static func committedAlarms(
-    _ repository: Repository, only id: Identifier? = nil
-  ) throws -> [Identifier: ObjectID] {
+  static func committedAlarms(_ repository: Repository) throws -> [Identifier: ObjectID] {
     guard let head = try repository.commit(of: "HEAD") else { return [:] }
-    return try alarms(repository, in: try repository.commit(head).tree, only: id)
+    return try alarms(repository, in: try repository.commit(head).tree)
   }
 
   /// Returns the blobs of the alarms in a tree.
-  ///
-  /// - Parameter id: The only alarm to return; nil for all.
   static func alarms(
-    _ repository: Repository, in tree: ObjectID, only id: Identifier? = nil
+    _ repository: Repository, in tree: ObjectID
   ) throws -> [Identifier: ObjectID] {
     let root = try repository.tree(tree)
     guard let folder = try root.entry(named: "alarms"), folder.mode == .folder else { return [:] }
-    let alarms = try repository.tree(folder.id)
-    if let id {
-      guard let entry = try alarms.entry(named: "\(id).json") else { return [:] }
-      return [id: entry.id]
-    }
     var result: [Identifier: ObjectID] = [:]
-    for entry in try alarms.entries() where entry.mode == .file && entry.name.hasSuffix(".json") {
+    for entry in try repository.tree(folder.id).entries()
+    where entry.mode == .file && entry.name.hasSuffix(".json") {
       if let id = Identifier(entry.name.dropLast(5)) { result[id] = entry.id }
     }
     return result

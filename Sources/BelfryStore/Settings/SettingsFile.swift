@@ -14,7 +14,7 @@ import BelfryCore
 ///
 /// Each key merges by its stamp. Unknown keys are preserved. A device's own settings (`slideToStop`, `sound`) are in
 /// a file of the same format in the configuration folder.
-public enum SettingsFile {
+public enum SettingsFile: TrackedRecord {
   /// The path within the store.
   public static let path = "settings.json"
   /// The beginning of the keys of sealed values, which belong to partnerships.
@@ -39,6 +39,18 @@ public enum SettingsFile {
     for setting in Setting.allCases { _ = try value(of: setting, in: record) }
     return record
   }
+
+  static let stage = ReconcileStage.settings
+  static let name = "settings"
+  static let action = CommitMessage.settings
+  static let location = path
+  /// False, because the file is missing if all settings have their defaults.
+  static let isRestored = false
+  static func settled(_ local: LocalState) -> LocalFile<String?> { local.settings }
+
+  static func decode(
+    _ bytes: [UInt8], at path: RecordPath, now: Instant
+  ) throws(RecordError) -> SettingsRecord { try decode(bytes) }
 
   /// Returns the canonical document of a record.
   public static func encode(_ record: SettingsRecord) -> [UInt8] {

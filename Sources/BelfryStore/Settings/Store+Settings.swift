@@ -50,22 +50,8 @@ extension Store {
   /// Returns the record of the settings, or nil if the file is missing.
   ///
   /// - Throws: `StoreError.badRecord`.
-  public func settingsRecordIfAny() throws -> SettingsRecord? { try settingsFile()?.record }
-
-  /// Returns the record of the settings and the content of its file, or nil if the file is missing.
-  ///
-  /// - Throws: `StoreError.badRecord`.
-  func settingsFile() throws -> (record: SettingsRecord, bytes: [UInt8])? {
-    do {
-      return try DurableFile.read(
-        "\(path)/\(SettingsFile.path)", limit: SettingsFile.largest
-      ).map { (try SettingsFile.decode($0.bytes), $0.bytes) }
-    } catch let error as RecordError {
-      throw StoreError.badRecord(path: SettingsFile.path, error)
-    } catch let error as FileError where !Store.isOutOfResources(error) {
-      let reason = Store.reason(error, limit: SettingsFile.largest)
-      throw StoreError.badRecord(path: SettingsFile.path, RecordError(reason))
-    }
+  public func settingsRecordIfAny() throws -> SettingsRecord? {
+    try read(SettingsFile.self, at: .settings).value(at: .settings)
   }
 
   private func completePending(
@@ -107,7 +93,7 @@ final class SettingsStampsCache: Sendable {
 extension Store {
   /// The stamps of the settings, which automatic outcomes name. Cached until the file changes.
   var settingsStamps: [Setting: Stamp] {
-    settingsStampsCache.value(for: settingsSignature) {
+    settingsStampsCache.value(for: SettingsFile.signature(of: self)) {
       // Settings that are not valid count as the defaults, which have no stamps.
       let stamps = (try? settingsRecord())?.stamps ?? [:]
       return Dictionary(

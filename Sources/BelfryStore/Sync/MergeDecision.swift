@@ -123,6 +123,9 @@ public struct MergeDecision: Hashable, Sendable {
   var line: String {
     "\(subject.name) of \(title): kept \"\(kept)\" over \"\(discarded)\"".replacing("\n", with: " ")
   }
+
+  /// Returns the value of a tag: `present` or `removed`.
+  static func tagText(_ isPresent: Bool) -> FieldText { isPresent ? "present" : "removed" }
 }
 
 /// A file of a remote that a merge left out, or kept without reading it.
@@ -145,15 +148,10 @@ public struct MergeRefusal: Hashable, Sendable {
 
 // MARK: Detection
 
-extension MergeDecision {
-  /// Returns the conflicting edits of two versions of an alarm.
-  ///
-  /// - Parameters:
-  ///   - a: The first version.
-  ///   - b: The second version.
-  ///   - joined: The merged alarm.
-  ///   - base: The common version; nil if there is none.
-  static func all(_ a: Alarm, _ b: Alarm, joined: Alarm, base: Alarm?) -> [MergeDecision] {
+extension AlarmRecord {
+  static func decisions(
+    _ a: Alarm, _ b: Alarm, joined: Alarm, base: Alarm?
+  ) -> [MergeDecision] {
     fields(a, b, joined: joined, base: base) + tags(a, b, joined: joined, base: base)
       + cascades(a, b, joined: joined, base: base)
       + occurrences(a, b, joined: joined, base: base)
@@ -193,15 +191,13 @@ extension MergeDecision {
       let isKept = joined.tags.contains(tag)
       let isFirstKept = isKept == a.tags.contains(tag)
       return MergeDecision(
-        alarm: a.id, title: joined.title, subject: .tag(tag), keptText: tagText(isKept),
-        discardedText: tagText(!isKept), keptStamp: isFirstKept ? one : two,
+        alarm: a.id, title: joined.title, subject: .tag(tag),
+        keptText: MergeDecision.tagText(isKept),
+        discardedText: MergeDecision.tagText(!isKept), keptStamp: isFirstKept ? one : two,
         discardedStamp: isFirstKept ? two : one, isFirstKept: isFirstKept,
         rule: one == two ? .greaterText : .laterEdit)
     }
   }
-
-  /// Returns the value of a tag: `present` or `removed`.
-  static func tagText(_ isPresent: Bool) -> FieldText { isPresent ? "present" : "removed" }
 
   /// Returns the conflicting edits of the cascade. A different position of a target is no conflict.
   private static func cascades(
@@ -239,7 +235,7 @@ extension MergeDecision {
       let isFirstKept = result.answer == one.answer
       let (winner, loser) = isFirstKept ? (one, two) : (two, one)
       guard isAnswer(loser), before != one, before != two else { return nil }
-      let rule: Rule =
+      let rule: MergeDecision.Rule =
         a.progress.generation != b.progress.generation
         ? .correctedClock : one.revision == two.revision ? .higherRank : .reopened
       return MergeDecision(
@@ -269,14 +265,15 @@ extension MergeDecision {
         discardedText: "deleted", keptStamp: editor, discardedStamp: nil, isFirstKept: !a.isDeleted,
         rule: .unseenEdit)
   }
+}
 
-  /// Returns the conflicting edits of two versions of the settings.
-  static func all(
+extension SettingsFile {
+  static func decisions(
     _ a: SettingsRecord, _ b: SettingsRecord, joined: SettingsRecord, base: SettingsRecord?
   ) -> [MergeDecision] {
     a.values.sorted { $0.key < $1.key }.compactMap { key, one -> MergeDecision? in
       // A sealed value means nothing to the user.
-      guard let two = b.values[key], one != two, !key.hasPrefix(SettingsFile.sealedPrefix) else {
+      guard let two = b.values[key], one != two, !key.hasPrefix(sealedPrefix) else {
         return nil
       }
       let before = base?.values[key]

@@ -5,8 +5,7 @@ import Git
 /// git.
 ///
 /// 1. Only one side has the record: it stays, because a missing file never means a deletion.
-/// 2. Both sides have it: the rules of its kind apply (`Alarm.join`, `SettingsRecord.join`, `HolidayCalendar.join`,
-///    `Device.join`, `LogEntry.join`).
+/// 2. Both sides have it: the rules of its kind apply (`Joinable.join`).
 /// 3. A side has a newer format: it stays byte for byte, because this version cannot read what it would lose. Of two such
 ///    sides, the one that was changed since the common version stays, else the newer format, and of equal formats the
 ///    greater bytes.
@@ -25,16 +24,24 @@ struct RecordJoin: Sendable {
   /// Merges two versions.
   ///
   /// - Parameters:
-  ///   - kind: The kind of the record.
+  ///   - path: The path of the record.
   ///   - ours: The first version; nil if it is missing.
   ///   - theirs: The second version; nil if it is missing.
   ///   - base: A function that returns the common version. It identifies conflicting edits, edits by hand without a stamp,
   ///     and the later one of two versions that cannot be read. The other merge rules don't need it.
   init(
-    _ kind: RecordPath, ours: Result<[UInt8], RecordError>?,
+    _ path: RecordPath, ours: Result<[UInt8], RecordError>?,
     theirs: Result<[UInt8], RecordError>?, base: () -> [UInt8]? = { nil }
   ) {
-    let (mine, other) = (ours.map { Version($0, kind) }, theirs.map { Version($0, kind) })
+    self.init(path.kind, path, ours: ours, theirs: theirs, base: base)
+  }
+
+  private init<Kind: Record>(
+    _: Kind.Type, _ path: RecordPath, ours: Result<[UInt8], RecordError>?,
+    theirs: Result<[UInt8], RecordError>?, base: () -> [UInt8]?
+  ) {
+    let mine = ours.map { Version<Kind>($0, path) }
+    let other = theirs.map { Version<Kind>($0, path) }
     refusals = (mine?.error, other?.error)
     var decisions: [MergeDecision] = []
     if let newer = RecordJoin.newer(mine, other, base: base) {
@@ -44,7 +51,7 @@ struct RecordJoin: Sendable {
     isNewer = false
     switch (mine?.record, other?.record) {
     case (let a?, let b?):
-      bytes = RecordJoin.joined(a, b, base: base, &decisions)
+      bytes = RecordJoin.joined(Kind.self, a, b, base: base, at: path, &decisions)
     case (let a?, nil): bytes = a.bytes
     case (nil, let b?): bytes = b.bytes
     case (nil, nil): bytes = nil
@@ -56,8 +63,8 @@ struct RecordJoin: Sendable {
   }
 
   /// Returns the content that stays if a side has a newer format; nil if none has.
-  private static func newer(
-    _ ours: Version?, _ theirs: Version?, base: () -> [UInt8]?
+  private static func newer<Kind: Record>(
+    _ ours: Version<Kind>?, _ theirs: Version<Kind>?, base: () -> [UInt8]?
   ) -> [UInt8]? {
     guard let a = ours?.newer, let b = theirs?.newer else {
       return (ours?.newer ?? theirs?.newer)?.bytes
@@ -70,63 +77,36 @@ struct RecordJoin: Sendable {
     return a.bytes.lexicographicallyPrecedes(b.bytes) ? b.bytes : a.bytes
   }
 
-  /// The author of unstamped edits of settings.
-  private static let unknownAuthor = Identifier(high: 0, low: 0)
-
-  private static func joined(
-    _ a: Record, _ b: Record, base: () -> [UInt8]?, _ decisions: inout [MergeDecision]
+  private static func joined<Kind: Record>(
+    _: Kind.Type, _ a: (bytes: [UInt8], value: Kind.Value),
+    _ b: (bytes: [UInt8], value: Kind.Value), base: () -> [UInt8]?, at path: RecordPath,
+    _ decisions: inout [MergeDecision]
   ) -> [UInt8] {
     if a.bytes == b.bytes { return a.bytes }
-    switch (a.value, b.value) {
-    case (.alarm(var one), .alarm(var two)):
-      // Mostly only one side has changed the record since then.
-      let before = base().flatMap { bytes in
-        bytes == a.bytes
-          ? one
-          : bytes == b.bytes
-            ? two : try? AlarmRecord.decode(bytes, id: one.id, now: RecordPath.start)
-      }
-      if let before {
-        one = one.stamped(asDescendantOf: before)
-        two = two.stamped(asDescendantOf: before)
-      }
-      let joined = Alarm.join(one, two)
-      decisions = MergeDecision.all(one, two, joined: joined, base: before)
-      return AlarmRecord.encode(joined)
-    case (.settings(var one), .settings(var two)):
-      let before = base().flatMap { try? SettingsFile.decode($0) }
-      if let before {
-        one = one.stamped(asDescendantOf: before, owner: RecordJoin.unknownAuthor)
-        two = two.stamped(asDescendantOf: before, owner: RecordJoin.unknownAuthor)
-      }
-      let joined = SettingsRecord.join(one, two)
-      decisions = MergeDecision.all(one, two, joined: joined, base: before)
-      return SettingsFile.encode(joined)
-    case (.calendar(let one), .calendar(let two)):
-      return CalendarRecord.encode(HolidayCalendar.join(one, two))
-    case (.device(let one), .device(let two)): return DeviceRecord.encode(Device.join(one, two))
-    case (.log(let one), .log(let two)): return LogRecord.encode(LogEntry.join(one, two))
-    default: return a.bytes.lexicographicallyPrecedes(b.bytes) ? b.bytes : a.bytes
+    // Mostly only one side has changed the record since then.
+    let before = base().flatMap { bytes in
+      bytes == a.bytes
+        ? a.value : bytes == b.bytes ? b.value : try? Kind.decode(bytes, at: path)
     }
+    let one = before.map { a.value.stamped(asDescendantOf: $0) } ?? a.value
+    let two = before.map { b.value.stamped(asDescendantOf: $0) } ?? b.value
+    let joined = Kind.Value.join(one, two)
+    decisions = Kind.decisions(one, two, joined: joined, base: before)
+    return Kind.encode(joined)
   }
 
-  // MARK: Sides
-
-  private struct Record {
-    let bytes: [UInt8]
-    let value: RecordValue
-  }
-
-  private struct Version {
-    var record: Record?
+  /// A version of one side.
+  private struct Version<Kind: Record> {
+    /// The record; nil if it is not valid.
+    var record: (bytes: [UInt8], value: Kind.Value)?
     var error: RecordError?
     /// The content of a record of a newer format; nil for any other one.
     var newer: (format: Int64, bytes: [UInt8])?
 
-    init(_ content: Result<[UInt8], RecordError>, _ kind: RecordPath) {
+    init(_ content: Result<[UInt8], RecordError>, _ path: RecordPath) {
       do throws(RecordError) {
         let bytes = try content.get()
-        record = Record(bytes: bytes, value: try kind.value(in: bytes))
+        record = (bytes, try Kind.decode(bytes, at: path))
       } catch {
         self.error = error
         if case .newerFormat(let format) = error.kind, case .success(let bytes) = content {

@@ -69,10 +69,7 @@ extension StoreSync {
     plan.refusals = join.refusals
     plan.changes = join.files.sorted { $0.key < $1.key }.compactMap { path, bytes in
       guard let bytes else { return nil }
-      var title: String?
-      if let kind = RecordPath(path), case .alarm(let alarm)? = try? kind.value(in: bytes) {
-        title = alarm.title
-      }
+      let title = RecordPath(path).flatMap { try? $0.value(in: bytes) as? Alarm }?.title
       return SyncPlan.Change(path: path, title: title, isNew: join.before[path] == nil)
     }
   }

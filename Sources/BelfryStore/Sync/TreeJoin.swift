@@ -125,18 +125,14 @@ struct TreeJoin {
 
   /// Returns true if a folder contains records, directly or in subfolders.
   private static func isFolder(_ path: String) -> Bool {
+    if RecordPath.folders.contains(path) { return true }
     let parts = path.split(separator: "/", omittingEmptySubsequences: false)
-    switch parts.first {
-    case "alarms", "devices", Substring(CalendarRecord.folder): return parts.count == 1
-    case "log":
-      // Limits the folders to valid dates.
-      return parts.count <= 4
-        && zip(parts.dropFirst(), [4, 2, 2]).allSatisfy { part, digits in
-          part.utf8.count == digits
-            && part.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-        }
-    default: return false
-    }
+    // Limits the folders of the log to valid dates.
+    return parts.first == "log" && parts.count <= 4
+      && zip(parts.dropFirst(), [4, 2, 2]).allSatisfy { part, digits in
+        part.utf8.count == digits
+          && part.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+      }
   }
 
   /// The number of files that are merged at once, on several cores.

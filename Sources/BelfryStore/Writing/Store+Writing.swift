@@ -72,21 +72,16 @@ extension Store {
     _ id: Identifier, includingDeleted: Bool = false, _ body: (Alarm) throws -> (Change?, Result)
   ) throws -> Result {
     try write(reconciling: .alarms([id])) { writer in
-      switch try writer.readAlarm(id) {
-      case .good(let alarm, _):
-        // An edit would restore a deleted alarm.
-        if alarm.isDeleted, !includingDeleted { throw StoreError.noSuchAlarm(id.text) }
-        let (change, result) = try body(alarm)
-        if let change {
-          try requireRoom(for: change.alarms)
-          try writer.commit(change)
-        }
-        return result
-      case .bad(let error):
-        // The user's content must not be overwritten.
-        throw StoreError.badRecord(path: AlarmRecord.path(id), error)
-      case .missing: throw StoreError.noSuchAlarm(id.text)
+      // The content of an invalid file must not be overwritten, and an edit would restore a deleted alarm.
+      guard let alarm = try writer.readAlarm(id).value(at: .alarm(id)),
+        includingDeleted || !alarm.isDeleted
+      else { throw StoreError.noSuchAlarm(id.text) }
+      let (change, result) = try body(alarm)
+      if let change {
+        try requireRoom(for: change.alarms)
+        try writer.commit(change)
       }
+      return result
     }
   }
 
@@ -138,8 +133,8 @@ extension Store {
   ///   time if the change could not be committed.
   public func evaluate(_ body: ([Alarm]) throws -> Change?) throws -> Evaluated {
     let index = try AlarmIndex(self)
-    if index.due.isEmpty, index.unsettled.isEmpty, settingsAreSettled, branch.detachedHead == nil,
-      !sync.hasIncoming,
+    if index.due.isEmpty, index.unsettled.isEmpty, isSettled(SettingsFile.self),
+      branch.detachedHead == nil, !sync.hasIncoming,
       devices.isZoneRecorded, branch.movedHead == nil || adoptionFailure != nil, !local.hasJournal
     {
       index.save()

@@ -24,38 +24,31 @@ extension StoreWriter {
     return [seen]
   }
 
-  /// Reads the file of an alarm, which a write may then replace.
-  func readFile(of id: Identifier) throws -> Store.AlarmFile {
-    let file = try store.readAlarm(id)
-    if case .good(_, let content) = file {
-      read[AlarmRecord.path(id)] = Repository.blobID(content.bytes)
-    }
-    return file
-  }
-
-  /// Reads an alarm that is then changed, as the reconciliation left it.
+  /// Reads a record that is then changed, as the reconciliation left it.
   ///
   /// A file that an editor has saved since then has edits without stamps. In its place, the branch's version is
   /// returned. The file stays as it is, and the next reconciliation imports it.
-  func readAlarm(_ id: Identifier) throws -> Store.AlarmFile {
-    let file = try store.readAlarm(id)
-    let path = AlarmRecord.path(id)
+  func read<Kind: Record>(
+    _: Kind.Type, at path: RecordPath
+  ) throws -> Store.RecordFile<Kind.Value> {
+    let file = try store.read(Kind.self, at: path)
     guard case .good(_, let content) = file,
-      let bytes = try reconciledVersion(of: path, saved: content.bytes),
-      let alarm = try? AlarmRecord.decode(bytes, id: id, now: store.context.now)
+      let bytes = try reconciledVersion(of: path.text, saved: content.bytes),
+      let value = try? Kind.decode(bytes, at: path, now: store.context.now)
     else { return file }
-    return .good(alarm, Store.DurableFileContent(bytes: bytes, status: content.status))
+    return .good(value, Store.DurableFileContent(bytes: bytes, status: content.status))
   }
 
-  /// Reads the settings that are then changed, as the reconciliation left them (see `readAlarm(_:)`).
+  /// Reads an alarm that is then changed.
+  func readAlarm(_ id: Identifier) throws -> Store.AlarmFile {
+    try read(AlarmRecord.self, at: .alarm(id))
+  }
+
+  /// Reads the settings that are then changed.
   ///
   /// - Throws: `StoreError.badRecord`.
   func readSettings() throws -> SettingsRecord {
-    guard let file = try store.settingsFile() else { return SettingsRecord() }
-    guard let bytes = try reconciledVersion(of: SettingsFile.path, saved: file.bytes),
-      let record = try? SettingsFile.decode(bytes)
-    else { return file.record }
-    return record
+    try read(SettingsFile.self, at: .settings).value(at: .settings) ?? SettingsRecord()
   }
 
   /// Returns the branch's version of a file that was saved since the reconciliation; nil if the file is as it was, or

@@ -209,9 +209,11 @@ final class StoreWriter {
     store.checkpoint.runIfLarge(repository)
     store.local.pokeDaemon()
     // An error is ignored: the next command then compares the settings with the branch once more.
-    if let status = written[SettingsFile.path] { try? store.settleSettings(status) }
+    if let status = written[SettingsFile.path] {
+      try? store.local.settings.replace(with: FileSignature(status).text)
+    }
     if written.keys.contains(where: { $0.hasPrefix(CalendarRecord.folder) }) {
-      try? store.calendars.unsettle()
+      try? store.local.calendars.replace(with: "changed")
     }
     store.context.didWrite(store)
   }
