@@ -37,7 +37,7 @@ public enum RecordPath: Hashable, Sendable {
   static let folders = ["alarms", "devices", CalendarRecord.folder]
 
   /// The path within the store.
-  var text: String {
+  public var text: String {
     switch self {
     case .alarm(let id): AlarmRecord.path(id)
     case .log(let path), .other(let path): path
