@@ -1,5 +1,4 @@
 import BelfryCore
-import Files
 import Synchronization
 
 extension Store {
