@@ -64,7 +64,7 @@ import Testing
     let names = ["GitTransport", "RemoteFailure+Git", "RemoteTransport"]
       .map { "BelfryStore/Sync/\($0).swift" }
     let files = try Self.files(of: "BelfryStore").filter { names.contains($0.name) }
-    #expect(files.map(\.name) == names)
+    #expect(files.map { $0.name } == names)
     let record = /\b(\w+Join|\w+Record|RecordPath|StoreWriter)\b/
     for file in files {
       for line in file.lines where line.contains(record) {
