@@ -61,7 +61,7 @@ package struct StatusDocument: JSONDocument {
     branch = status.branch
     head = status.head?.description
     operation = status.operation == .none ? nil : "\(status.operation)"
-    handEdits = status.unsettled
+    handEdits = status.handEdits
     unmergedPushes = status.left
     lastSync = status.lastSync.map { zones.text($0) }
     lastTick = status.lastTick.map { zones.text($0) }

@@ -164,9 +164,9 @@ extension Partnership {
   var hasKeys: Bool { channel != nil }
 
   /// The keys and addresses; nil before both devices know each other and after the keys were deleted.
-  var channel: Channel? {
+  var channel: PairingCipher? {
     guard let keys = pairingKeys, let addresses = try? keys.addresses() else { return nil }
-    return Channel(id: id, keys: keys, addresses: addresses)
+    return PairingCipher(id: id, keys: keys, addresses: addresses)
   }
 
   // MARK: Sealing
@@ -257,7 +257,7 @@ extension Partnership {
 }
 
 /// The keys and addresses for messages in both directions.
-struct Channel: Sendable {
+struct PairingCipher: Sendable {
   let id: Identifier
   let keys: PairingKeys
   let addresses: PairingKeys.Addresses

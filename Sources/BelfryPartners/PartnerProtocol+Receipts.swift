@@ -127,7 +127,7 @@ struct AlarmEvent: Hashable, Sendable {
 
 extension ReceivedRequest {
   /// True if the reported state means that the alarm does not ring again.
-  var isSettled: Bool {
+  var hasFinalState: Bool {
     switch standing?.state {
     case .acknowledged, .skipped, .missed: request.repeats == nil
     default: false

@@ -232,7 +232,7 @@ struct PartnerProtocol {
   /// Processes mail from the inbox that is not marked as seen.
   ///
   /// - Throws: The errors of the store.
-  mutating func receive(inbox: [IncomingMail], _ channel: Channel) throws {
+  mutating func receive(inbox: [IncomingMail], _ channel: PairingCipher) throws {
     var opened: [(mail: IncomingMail, message: PartnerMessage, sent: Instant)] = []
     for mail in inbox {
       // Another process has processed the mail.
@@ -331,7 +331,7 @@ struct PartnerProtocol {
   ///
   /// - Returns: The number of alarms that are not over.
   private mutating func release() throws -> Int {
-    let remaining = try partner.received.filter { !$0.isOver && !$0.isSettled }
+    let remaining = try partner.received.filter { !$0.isOver && !$0.hasFinalState }
       .compactMap(\.alarm).count { try handler.state(of: $0) != .deleted }
     for index in partner.received.indices { partner.received[index].isOver = true }
     return remaining

@@ -38,7 +38,7 @@ public struct ProcessIdentity: Hashable, Sendable {
   }()
 
   /// The state of a process.
-  public enum Presence: Sendable {
+  public enum State: Sendable {
     /// The process is running.
     case running
     /// The process has ended.
@@ -48,7 +48,7 @@ public struct ProcessIdentity: Hashable, Sendable {
   }
 
   /// Returns the state of the process as `observer` sees it, by default this process.
-  public func presence(observer: ProcessIdentity? = .current) -> Presence {
+  public func state(observer: ProcessIdentity? = .current) -> State {
     guard let observer else { return .unknown }
     if boot != observer.boot { return .gone }
     if namespace != observer.namespace { return .unknown }

@@ -61,7 +61,7 @@ import Testing
     #expect(!status.missed.contains { $0 >= tomorrow })
     #expect(status.validUntil == now)
     let evaluation = seen.evaluate(at: now, settings: settings, ledger: DeliveryLedger())
-    #expect(evaluation.upkeep == [.rearmed] && evaluation.needsCommit)
+    #expect(evaluation.corrections == [.rearmed] && evaluation.needsCommit)
     if isRecorded {
       let corrected = evaluation.transition.alarm
       // The correction overrides the wrong record in every join.
@@ -143,7 +143,7 @@ import Testing
     let early = instant("2026-11-23T06:02:00Z")
     let evaluation = view(done, early).evaluate(
       at: early, settings: settings, ledger: DeliveryLedger())
-    #expect(evaluation.upkeep == [.rearmed])
+    #expect(evaluation.corrections == [.rearmed])
     let doubted = evaluation.transition.alarm
     #expect(view(doubted, early).rearmed(doubted, at: early) == nil)
     // Another device, which is not sure that the first one's clock is right, keeps the answer.
@@ -165,7 +165,7 @@ import Testing
     // Nobody has answered again: the first answer counts, and nothing is missed.
     let end = due.adding(seconds: 1801)
     let ended = view(doubted, end).evaluate(at: end, settings: settings, ledger: ledger)
-    #expect(ended.transition.events.isEmpty && ended.upkeep == [.answerAccepted])
+    #expect(ended.transition.events.isEmpty && ended.corrections == [.answerAccepted])
     let after = view(ended.transition.alarm, end)
     #expect(after.record(of: tomorrow)?.state == .done)
     #expect(after.status(at: end, settings: settings, ledger: ledger).state == .active)

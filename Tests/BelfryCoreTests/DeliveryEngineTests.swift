@@ -214,11 +214,11 @@ import Testing
     expect(.ended(pending.id), [.ongoing: ([.recordSoon], nil)])
     var engine = engine(in: .ongoing)
     _ = engine.handle(.ended(pending.id))
-    #expect(!engine.isSettled)
+    #expect(!engine.isIdle)
     #expect(
       engine.handle(.recordingDue)
         == [.record(DeliveryEngine.Recording(released: [pending.id]))])
-    #expect(engine.isSettled)
+    #expect(engine.isIdle)
   }
 
   @Test func theAlarmsOfHeldDeliveriesAreKnown() {

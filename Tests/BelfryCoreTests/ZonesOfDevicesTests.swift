@@ -248,7 +248,7 @@ import Testing
     let evaluation = evaluation(
       try cascadeRun(zone: before), on: laptop, in: "America/Los_Angeles")
     #expect(evaluation.needsCommit && evaluation.transition.events.isEmpty)
-    #expect(evaluation.upkeep == [.cascadeZone("America/Los_Angeles")])
+    #expect(evaluation.corrections == [.cascadeZone("America/Los_Angeles")])
     let alarm = evaluation.transition.alarm
     #expect(alarm.cascadeZone == "America/Los_Angeles")
     #expect(alarm.mergeState.stamps[.cascadeZone]?.device == laptop)

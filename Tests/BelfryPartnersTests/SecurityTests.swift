@@ -90,7 +90,7 @@ extension PartnerNews.Event {
     let request = PartnerRequest(
       id: place, message: "Open the door", at: pair.alex.now.adding(seconds: 3600),
       expires: pair.alex.now.adding(seconds: 7200))
-    let forged = Channel(
+    let forged = PairingCipher(
       id: channel.id,
       keys: PairingKeys(
         own: P256.KeyAgreement.PrivateKey(), theirs: channel.keys.theirs,

@@ -91,7 +91,7 @@ import Testing
   /// Damage to the database, or a state in which it cannot be used.
   enum Damage: CaseIterable, Sendable {
     case removed, noMain, noLog, empty, truncated, noDatabase
-    case flippedRow, lostRow, noState, otherVersion
+    case flippedRow, lostRow, sameRowTwice, noState, otherVersion
     case folder, link
   }
 
@@ -119,6 +119,8 @@ import Testing
     case .flippedRow:
       try run("UPDATE alarms SET content = substr(content, 1, 40) || 'x' || substr(content, 42)")
     case .lostRow: try run("DELETE FROM alarms WHERE title = (SELECT max(title) FROM alarms)")
+    case .sameRowTwice:
+      try run("UPDATE alarms SET content = (SELECT content FROM alarms ORDER BY title LIMIT 1)")
     case .noState: try run("DROP TABLE state")
     case .otherVersion: try run("PRAGMA user_version = 99")
     case .folder:

@@ -24,7 +24,7 @@ import Testing
     #expect(entries.map(\.action) == [.edited])
     #expect(try await fixture.status().isEmpty)
     let settled = try fixture.head()
-    try fixture.writer().reconcile(HandEditImport(.unsettled))
+    try fixture.writer().reconcile(HandEditImport(.edited))
     #expect(try fixture.head() == settled)
   }
 
@@ -35,7 +35,7 @@ import Testing
       try fixture.edit(fixture.file(try fixture.alarm(title)), "\"\(title)\"", "\"\(new)\"")
     }
     let head = try fixture.head()
-    try fixture.writer().reconcile(HandEditImport(.unsettled))
+    try fixture.writer().reconcile(HandEditImport(.edited))
     #expect(try await fixture.subjects(since: head) == ["Edited by hand: 2 alarms"])
     #expect(Array(fixture.store.history.log()).count == 2)
   }
@@ -184,11 +184,11 @@ import Testing
       try fixture.sandbox.write(edited, to: file)
       #expect(try writer.readSettings().values["snooze"] == "300")
     }
-    #expect(!fixture.store.isSettled(SettingsFile.self))
+    #expect(!fixture.store.isCommitted(SettingsFile.self))
     let head = try fixture.head()
     try fixture.store.write(reconciling: .settings) { _ in }
     #expect(try await fixture.subjects(since: head) == ["Edited by hand: settings"])
-    #expect(fixture.store.isSettled(SettingsFile.self))
+    #expect(fixture.store.isCommitted(SettingsFile.self))
   }
 
   @Test("An outdated file reverts nothing")
@@ -200,7 +200,7 @@ import Testing
       [AlarmRecord.path(tea.id): fixture.renamed(tea, "Coffee")],
       message: CommitMessage("Rename", device: nil))
     try fixture.sandbox.write(old, to: fixture.file(tea))
-    try fixture.writer().reconcile(HandEditImport(.unsettled))
+    try fixture.writer().reconcile(HandEditImport(.edited))
     #expect(try fixture.sandbox.read(fixture.file(tea)).contains("Coffee"))
     #expect(try await fixture.status().isEmpty)
   }
@@ -215,7 +215,7 @@ import Testing
     let latest = try #require(try fixture.alarm("Coffee \(changes)").latestStamp)
     try fixture.sandbox.write(old.replacing("\"Tea\"", with: "\"Milk\""), to: fixture.file(tea))
     let head = try fixture.head()
-    try fixture.writer().reconcile(HandEditImport(.unsettled))
+    try fixture.writer().reconcile(HandEditImport(.edited))
     #expect(try await fixture.subjects(since: head) == ["Edited by hand: Milk"])
     #expect(try #require(try fixture.alarm("Milk").mergeState.stamps[.title]) > latest)
     #expect(try await fixture.status().isEmpty)
@@ -317,7 +317,7 @@ import Testing
     try fixture.sandbox.write("{ my words", to: fixture.file(tea))
     let head = try fixture.head()
     let writer = try fixture.writer()
-    #expect(try writer.reconcile(HandEditImport(.unsettled)).restored.isEmpty)
+    #expect(try writer.reconcile(HandEditImport(.edited)).restored.isEmpty)
     #expect(writer.checkedAlarms?.invalid == [tea.id])
     #expect(try fixture.head() == head)
     #expect(try fixture.sandbox.read(fixture.file(tea)) == "{ my words")
@@ -330,7 +330,7 @@ import Testing
     let fixture = try await StoreFixture("Tea")
     try fixture.sandbox.write("{}", to: fixture.store.path + "/alarms/notes.json")
     let head = try fixture.head()
-    try fixture.writer().reconcile(HandEditImport(.unsettled))
+    try fixture.writer().reconcile(HandEditImport(.edited))
     #expect(try fixture.head() == head)
     // Until the signature of the folder proves that nothing has changed.
     try await Task.sleep(for: .milliseconds(200))
@@ -347,7 +347,7 @@ import Testing
     #expect(unlink(fixture.file(tea)) == 0)
     let head = try fixture.head()
     #expect(
-      try fixture.writer().reconcile(HandEditImport(.unsettled)).restored == [
+      try fixture.writer().reconcile(HandEditImport(.edited)).restored == [
         AlarmRecord.path(tea.id)
       ])
     #expect(try fixture.sandbox.read(fixture.file(tea)) == text)
@@ -356,7 +356,7 @@ import Testing
     // Without a readable version, nothing is restored, and no error is thrown.
     #expect(unlink(fixture.file(tea)) == 0)
     #expect(unlink(fixture.object(Repository.blobID(Array(text.utf8)))) == 0)
-    #expect(try fixture.writer().reconcile(HandEditImport(.unsettled)).restored.isEmpty)
+    #expect(try fixture.writer().reconcile(HandEditImport(.edited)).restored.isEmpty)
     #expect(!FileManager.default.fileExists(atPath: fixture.file(tea)))
   }
 
@@ -375,7 +375,7 @@ import Testing
     let fixture = try await StoreFixture("Tea")
     try addMilkByHand(fixture)
     let head = try fixture.head()
-    try fixture.writer().reconcile(HandEditImport(.unsettled))
+    try fixture.writer().reconcile(HandEditImport(.edited))
     #expect(try await fixture.subjects(since: head) == ["Edited by hand: Milk"])
     #expect(fixture.store.history.log().map(\.action) == [.created])
     #expect(try fixture.alarm("Milk").mergeState.stamps[.title]?.device == fixture.store.device)
@@ -392,7 +392,7 @@ import Testing
       index.save()
       #expect(index.summaries().map(\.title).sorted() == ["Milk", "Tea"])
     }
-    try fixture.writer().reconcile(HandEditImport(.unsettled))
+    try fixture.writer().reconcile(HandEditImport(.edited))
     #expect(fixture.store.history.log().map(\.action) == [.created])
   }
 
@@ -406,7 +406,7 @@ import Testing
     let head = try fixture.head()
     try fixture.store.write(reconciling: .records) { _ in }
     #expect(try fixture.head() == head)
-    #expect(try AlarmIndex(fixture.store).unsettled.isEmpty)
+    #expect(try AlarmIndex(fixture.store).edited.isEmpty)
     #expect(try fixture.store.overview().summaries.map(\.title) == ["Coffee"])
   }
 
@@ -423,7 +423,7 @@ import Testing
     let after = try fixture.store.settingsRecord()
     let key = Setting.grace.rawValue
     #expect(try #require(after.stamps[key]) > #require(before.stamps[key]))
-    #expect(fixture.store.isSettled(SettingsFile.self))
+    #expect(fixture.store.isCommitted(SettingsFile.self))
 
     let settled = try fixture.head()
     try fixture.sandbox.write("{", to: file)

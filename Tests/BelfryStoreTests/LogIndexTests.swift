@@ -144,7 +144,7 @@ import Testing
   @Test("Maintenance writes the index of a long log")
   func maintenance() async throws {
     let fixture = try await fixture()
-    try await fixture.store.maintenance.auditDaily()
+    try await fixture.store.maintenance.runDaily()
     let days = LogIndex(store: fixture.store).days(Array(LogReader.days(fixture.store)))
     #expect(days.count >= LogIndexTests.days)
   }

@@ -461,12 +461,12 @@ import Testing
     let fixture = try await StoreFixture("Tea")
     let path = DeviceRecord.path(fixture.store.device)
     #expect(unlink("\(fixture.store.path)/\(path)") == 0)
-    try await fixture.store.maintenance.auditDaily()
+    try await fixture.store.maintenance.runDaily()
     #expect(fixture.notices.all == [.restored([path])])
     #expect(unlink("\(fixture.store.path)/\(path)") == 0)
-    try await fixture.store.maintenance.auditDaily()
+    try await fixture.store.maintenance.runDaily()
     #expect(fixture.notices.all.count == 1)
-    try await fixture.reopened(now: "2026-11-21T22:42:00Z").maintenance.auditDaily()
+    try await fixture.reopened(now: "2026-11-21T22:42:00Z").maintenance.runDaily()
     #expect(fixture.notices.all.count == 2)
   }
 

@@ -37,8 +37,8 @@ struct Status: ParsableCommand {
     case .rebase: Console.line("A git rebase is unfinished.")
     case .other: Console.line("A git operation is unfinished.")
     }
-    if status.unsettled > 0 {
-      Console.line("\(count(status.unsettled, "record")) edited by hand and not imported yet.")
+    if status.handEdits > 0 {
+      Console.line("\(count(status.handEdits, "record")) edited by hand and not imported yet.")
     }
     if status.left > 0 {
       Console.line(

@@ -74,7 +74,7 @@ struct SyncCommand: AsyncParsableCommand {
     let names = store.deviceNames()
     result.printWarnings(names)
     try show(result, names, store.context.zones)
-    await StoreSession(context).upkeep(
+    await StoreSession(context).maintain(
       store, isDetached: context.environment[CommandContext.backgroundVariable] == nil)
     try Self.fail(failures)
   }

@@ -75,7 +75,7 @@ struct TickCommand: AsyncParsableCommand {
     for (alarm, event) in report.answered { await DoneAction(context).run(alarm, event) }
     if wake, let next = report.nextWake { try await ServiceManager(context).systemd.wake(at: next) }
     if ring, !common.json { try RingLoop(context).runIfRinging() }
-    await StoreSession(context).upkeep(store)
+    await StoreSession(context).maintain(store)
   }
 
   /// Starts a background process for each call. A call may take minutes, and cron must not wait for it.

@@ -16,7 +16,7 @@ enum StoreUse: Sendable {
   case creating
 }
 
-/// A command's access to its store: opening, finding alarms, and the upkeep after the command.
+/// A command's access to its store: opening, finding alarms, and the maintenance after the command.
 struct StoreSession {
   private let context: CommandContext
 
@@ -137,9 +137,9 @@ struct StoreSession {
   /// Audits the records once a day, and packs objects if there are many. A failure is only a warning.
   ///
   /// - Parameter isDetached: true to pack in a process of its own, for a command that somebody waits for.
-  func upkeep(_ store: Store, isDetached: Bool = false) async {
+  func maintain(_ store: Store, isDetached: Bool = false) async {
     do {
-      try await store.maintenance.auditDaily()
+      try await store.maintenance.runDaily()
       if isDetached {
         try await store.maintenance.startPacking()
       } else {

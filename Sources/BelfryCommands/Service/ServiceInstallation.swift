@@ -63,7 +63,7 @@ struct ServiceInstallation {
   ///
   /// - Returns: true if the service runs while the user is logged out; nil if that is unknown.
   /// - Throws: `CommandError` if lingering is wanted and cannot be enabled.
-  func settleLingering(_ result: Result) async throws -> Bool? {
+  func setLingering(_ result: Result) async throws -> Bool? {
     guard result.method == .systemd else { return nil }
     let lingers = await manager.systemd.lingers()
     if lingers == true || lingering == false { return lingers }

@@ -76,7 +76,7 @@ struct Welcome {
         let installation = try ServiceInstallation(context)
         let result = try await installation.run()
         installation.report(result)
-        _ = try await installation.settleLingering(result)
+        _ = try await installation.setLingering(result)
         try installation.expectCron(result)
       } catch {
         CommandError(error).warn()

@@ -1,6 +1,6 @@
 /// The state machine of the deliveries of one process.
 ///
-/// The engine decides and a driver acts. The daemon drives it for as long as it runs, `tick` until it is settled, and
+/// The engine decides and a driver acts. The daemon drives it for as long as it runs, `tick` until it is idle, and
 /// the delivery helper for the notifications that it was handed.
 ///
 /// Deliveries start differently in each process: a driver calls those of the functions `evaluated`, `claimed`, `handed`
@@ -129,7 +129,7 @@ public struct DeliveryEngine: Sendable {
   public var phases: [DeliveryID: Phase] { deliveries.mapValues(\.phase) }
 
   /// True if no claim, outcome or release is outstanding. Deliveries may be ongoing.
-  public var isSettled: Bool {
+  public var isIdle: Bool {
     unrecorded.isEmpty && deliveries.values.allSatisfy { $0.phase == .ongoing }
   }
 

@@ -132,7 +132,7 @@ extension DeliveryLedger.Entry {
   }
 
   /// Returns true if a notification that does not ring needs no attempt at `now`.
-  func isSettled(at now: Instant) -> Bool {
+  func needsNoAttempt(at now: Instant) -> Bool {
     state != .undelivered || attempts >= DeliveryLedger.Entry.maxAttempts || retry > now
   }
 

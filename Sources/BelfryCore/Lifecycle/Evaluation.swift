@@ -13,15 +13,15 @@ public struct Evaluation: Hashable, Sendable {
   /// The calls and messages of the cascade that are due now. Any capable device can make them.
   public var callouts: [Callout] = []
   /// The changes of the record that belong to no occurrence.
-  public var upkeep: [Upkeep] = []
+  public var corrections: [Correction] = []
   /// The time of the next evaluation; nil if never.
   public var nextWake: Instant?
 
   /// True if the alarm's record has to be written.
-  public var needsCommit: Bool { !transition.events.isEmpty || !upkeep.isEmpty }
+  public var needsCommit: Bool { !transition.events.isEmpty || !corrections.isEmpty }
 
   /// A change of the record that belongs to no occurrence.
-  public enum Upkeep: Hashable, Sendable {
+  public enum Correction: Hashable, Sendable {
     /// A clock that was ahead had settled future occurrences; this is corrected.
     case rearmed
     /// An occurrence has rung although it was answered by a clock that differs from this device's. The answer counts.
@@ -67,7 +67,7 @@ extension Timeline {
     var result = Evaluation(transition: Transition(alarm: alarm, events: []))
     if !alarm.enabled || alarm.isDeleted { return result }
     if !settings.tier.confirmsCompletion { result.transition = completingPending(at: now) }
-    if isCorrected { result.upkeep.append(.rearmed) }
+    if isCorrected { result.corrections.append(.rearmed) }
     let skipped = unsettledByPause(at: now)
     skip(skipped.filter { dueEverywhere($0) <= now }, at: now, in: &result.transition)
     var wakes = [next(after: now)?.at, nextPauseChange(at: now)].compactMap { $0 }
@@ -120,7 +120,7 @@ extension Timeline {
     if !result.transition.events.isEmpty {
       compact(&result.transition, now: now)
     } else if result.transition.alarm.progress != alarm.progress {
-      result.upkeep.append(.answerAccepted)
+      result.corrections.append(.answerAccepted)
     }
     with(result.transition.alarm).recordZone(at: now, in: &result)
     result.nextWake = wakes.min()

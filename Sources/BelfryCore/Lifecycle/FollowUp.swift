@@ -97,7 +97,7 @@ extension Timeline {
       // The ledger has the follow-up of a strict alarm as a firing with the follow-up's due time.
       [DeliveryKey.OccurrenceKind.followUp(followUp.number), .firing].contains { kind in
         ledger?.entry(.occurrence(id(of: civil), kind), due: followUp.due)?
-          .isSettled(at: now) == true
+          .needsNoAttempt(at: now) == true
       }
     }
     let sent = max(record.followUps, handled?.number ?? 0)

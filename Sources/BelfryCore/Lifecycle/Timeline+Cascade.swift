@@ -171,7 +171,7 @@ extension Timeline {
       step(of: deviceContext.device, plan) != nil
     else { return nil }
     let entry = ledger[.rehearsal(alarm: alarm.id, requested: requested)]
-    if entry?.isSettled(at: now) == true { return nil }
+    if entry?.needsNoAttempt(at: now) == true { return nil }
     return requested
   }
 }

@@ -131,6 +131,6 @@ extension Timeline {
     let stamp = Stamp.next(after: alarm.latestStamp, now: now, device: deviceContext.device)
     result.transition.alarm.cascadeZone = name
     result.transition.alarm.mergeState.stamps[.cascadeZone] = stamp
-    result.upkeep.append(.cascadeZone(name))
+    result.corrections.append(.cascadeZone(name))
   }
 }

@@ -61,7 +61,7 @@ extension Timeline {
       }
       if let warning = overdue, warning.occurrence == occurrence,
         let latest = ledger.latest(of: id(of: occurrence.civil)),
-        latest.due > warning.due || latest.due == warning.due && latest.isSettled(at: now)
+        latest.due > warning.due || latest.due == warning.due && latest.needsNoAttempt(at: now)
       {
         overdue = nil
         if let retry = latest.nextAttempt(after: now) { next = min(next ?? retry, retry) }

@@ -64,9 +64,9 @@ extension PartnerReceipt {
     let highest = counting.map(rank).max()
     let candidates = counting.filter { rank($0) == highest }
     // Of equal outcomes the first counts: the device that reported the second one had not seen it.
-    let isSettled = candidates.allSatisfy { $0.state.isSettled }
+    let isFinal = candidates.allSatisfy { $0.state.isFinal }
     let outcome =
-      isSettled ? candidates.min { $0.at < $1.at } : candidates.max { $0.at < $1.at }
+      isFinal ? candidates.min { $0.at < $1.at } : candidates.max { $0.at < $1.at }
     // The device that reported the miss did not know that another one rang.
     let hasRung = group.contains {
       $0.state == .rung && $0.due == outcome?.due && $0.detail == nil
@@ -99,7 +99,7 @@ extension PartnerReceipt.State {
   }
 
   /// True if the state ends an occurrence.
-  fileprivate var isSettled: Bool {
+  fileprivate var isFinal: Bool {
     self == .missed || self == .stopped || self == .skipped || self == .acknowledged
   }
 }

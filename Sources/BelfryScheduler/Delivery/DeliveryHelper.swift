@@ -133,7 +133,7 @@ public final class DeliveryHelper: Sendable {
       guard hasEndOfInput, responding == 0, engine.phases.isEmpty, !active.runsActions else {
         return false
       }
-      if engine.isSettled, !ledger.hasUnwritten { return true }
+      if engine.isIdle, !ledger.hasUnwritten { return true }
       return finishingSince.map { ContinuousClock.now > $0 + DeliveryHelper.absenceTimeout }
         ?? false
     }

@@ -4,18 +4,18 @@ import Synchronization
 final class FirstValue<Value: Sendable>: Sendable {
   private enum State {
     case open([CheckedContinuation<Value, Never>])
-    case settled(Value)
+    case set(Value)
   }
   private let state = Mutex(State.open([]))
 
   /// True if the value is set.
-  var isSet: Bool { state.withLock { if case .settled = $0 { true } else { false } } }
+  var isSet: Bool { state.withLock { if case .set = $0 { true } else { false } } }
 
   /// Sets the value. Returns false if it was set before.
   @discardableResult func set(_ value: Value) -> Bool {
     let waiting: [CheckedContinuation<Value, Never>]? = state.withLock { state in
       guard case .open(let waiting) = state else { return nil }
-      state = .settled(value)
+      state = .set(value)
       return waiting
     }
     for continuation in waiting ?? [] { continuation.resume(returning: value) }
@@ -26,15 +26,15 @@ final class FirstValue<Value: Sendable>: Sendable {
   var value: Value {
     get async {
       await withCheckedContinuation { continuation in
-        let settled: Value? = state.withLock { state in
+        let value: Value? = state.withLock { state in
           switch state {
-          case .settled(let value): return value
+          case .set(let value): return value
           case .open(let waiting):
             state = .open(waiting + [continuation])
             return nil
           }
         }
-        if let settled { continuation.resume(returning: settled) }
+        if let value { continuation.resume(returning: value) }
       }
     }
   }

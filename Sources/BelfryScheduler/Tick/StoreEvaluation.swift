@@ -17,7 +17,7 @@ struct StoreEvaluation: Sendable {
   var stored: Store.Evaluated?
 
   private var transitions: [Transition] = []
-  private var upkeep: [Evaluation.Upkeep] = []
+  private var corrections: [Evaluation.Correction] = []
 
   /// Evaluates alarms.
   init(_ alarms: [Alarm], in store: Store, settings: Settings, ledger: DeliveryLedger) {
@@ -38,7 +38,7 @@ struct StoreEvaluation: Sendable {
   private mutating func add(_ evaluation: Evaluation, _ timeline: Timeline) {
     let transition = evaluation.transition
     transitions.append(transition)
-    upkeep += evaluation.upkeep
+    corrections += evaluation.corrections
     for event in transition.events {
       guard let occurrence = event.occurrence else { continue }
       let item = TickReport.Item(
@@ -94,11 +94,11 @@ struct StoreEvaluation: Sendable {
     guard alarms.count == 1, let alarm = alarms.first else {
       return "Update: \(alarms.count) alarms"
     }
-    let zone = upkeep.lazy.compactMap { item -> String? in
+    let zone = corrections.lazy.compactMap { item -> String? in
       if case .cascadeZone(let name) = item { name } else { nil }
     }.first
-    if upkeep.contains(.answerAccepted) { return "Accepted the answer: \(alarm.title)" }
-    if upkeep.contains(.rearmed) { return "Re-armed: \(alarm.title) (a clock was ahead)" }
+    if corrections.contains(.answerAccepted) { return "Accepted the answer: \(alarm.title)" }
+    if corrections.contains(.rearmed) { return "Re-armed: \(alarm.title) (a clock was ahead)" }
     return "Time zone: \(alarm.title) (\(zone ?? alarm.zone.text))"
   }
 }

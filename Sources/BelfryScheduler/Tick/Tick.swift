@@ -9,7 +9,7 @@ import BelfryStore
 ///   ─▶ commit firings and follow-ups ─▶ carry out answers ─▶ send the missed summary
 /// ```
 ///
-/// A tick drives a `DeliveryEngine` until it is settled. Several ticks may run at the same time, beside a daemon: the
+/// A tick drives a `DeliveryEngine` until it is idle. Several ticks may run at the same time, beside a daemon: the
 /// claims ensure that each delivery is made once, and the store's lock that each outcome is recorded once. No lock is
 /// held during a delivery, so that a tick that hangs delays no other. A crash between claiming and recording causes a
 /// redelivery.

@@ -18,7 +18,7 @@ struct AlarmIndex {
   /// The records that are not valid, missing, or in an unknown time zone.
   private(set) var problems: [RecordProblem] = []
   /// The alarms whose files have changed, appeared or disappeared since Belfry last committed them.
-  private(set) var unsettled: [Identifier] = []
+  private(set) var edited: [Identifier] = []
   /// The alarms among them whose files are not valid, and must not be overwritten.
   private(set) var invalid: Set<Identifier> = []
   /// The alarms whose status may have changed by now.
@@ -62,9 +62,9 @@ struct AlarmIndex {
     pending = store.pendingVersions()
     try readRecords(
       stale + outdated(), changed: scan?.changed ?? [], removed: all ?? scan?.removed ?? [])
-    assert(Set(due).isDisjoint(with: unsettled), "a due alarm is as Belfry committed it")
-    assert(invalid.isSubset(of: unsettled), "an invalid file was changed since")
-    assert((due + unsettled).allSatisfy { corrected[$0] != nil }, "no old summary is shown")
+    assert(Set(due).isDisjoint(with: edited), "a due alarm is as Belfry committed it")
+    assert(invalid.isSubset(of: edited), "an invalid file was changed since")
+    assert((due + edited).allSatisfy { corrected[$0] != nil }, "no old summary is shown")
     assert(due.allSatisfy { changes[$0] != nil }, "a due alarm has a row")
     assert(nextChange.map { $0 > store.context.now } ?? true, "the next change is ahead")
   }
@@ -115,14 +115,14 @@ struct AlarmIndex {
             due.append(id)
           }
         } else {
-          unsettled.append(id)
+          edited.append(id)
         }
         correct(alarm, settings: settings, ledger: ledger)
         if !store.context.zones.isKnown(alarm.zone) {
           problems.append(RecordProblem(path: path, kind: .unknownZone(alarm.zone.text)))
         }
       case .bad(let error):
-        unsettled.append(id)
+        edited.append(id)
         invalid.insert(id)
         // An unreadable history has no valid version, but must not prevent other alarms from ringing.
         let good = (try? store.lastGood(id, pending)) ?? nil
@@ -133,7 +133,7 @@ struct AlarmIndex {
         // The alarm may not exist yet in the checked-out commit.
         break
       case .missing:
-        unsettled.append(id)
+        edited.append(id)
         // A file that never existed was not removed.
         if pending?.isNew(id) != true || cached?[id] != nil {
           problems.append(RecordProblem(path: path, kind: .removed))
@@ -154,7 +154,7 @@ struct AlarmIndex {
   }
 
   /// The alarms whose status may have changed.
-  var changing: [Identifier] { Set(due + unsettled).sorted() }
+  var changing: [Identifier] { Set(due + edited).sorted() }
 
   /// The blobs of the due alarms by the paths of their files.
   var blobsOfDue: [String: ObjectID] {
@@ -185,7 +185,7 @@ struct AlarmIndex {
   /// Saves the updated rows for the next reader.
   func save() {
     // If a record is missing when the index is first saved, the index could never detect it.
-    guard scan != nil, cached == nil ? unsettled.isEmpty : !changes.isEmpty else { return }
+    guard scan != nil, cached == nil ? edited.isEmpty : !changes.isEmpty else { return }
     let rows = Array(changes.values)
     store.alarmIndexCache.save(
       rows,

@@ -36,9 +36,11 @@ struct AlarmIndexCache: StorePart {
       guard let state = try AlarmIndexCache.state(of: database) else { return nil }
       var rows: [CachedAlarm] = []
       try database.run("SELECT content FROM alarms ORDER BY id") {
-        rows.append(try AlarmIndexCache.row($0))
+        let row = try AlarmIndexCache.row($0)
+        if let last = rows.last, last.id >= row.id { throw CacheDatabase.Failure.damaged }
+        rows.append(row)
       }
-      // A lost row would hide that the file of its alarm is missing.
+      // A lost row would hide that the file of its alarm is missing or changed, also if another one was there twice.
       guard rows.count == state.count else { throw CacheDatabase.Failure.damaged }
       return Content(generation: state.generation, fingerprint: state.fingerprint, rows: rows)
     }

@@ -13,7 +13,7 @@ extension Repair {
     let dropped = try await DroppedRecords(store).files()
     reportRestored(try writer.reconcile(DroppedRecordRestoration(dropped)))
     try writer.reconcile(UnusableFileQuarantine(quarantine, report: report))
-    reportRestored(try writer.reconcile(HandEditImport(.unsettled)).restored)
+    reportRestored(try writer.reconcile(HandEditImport(.edited)).restored)
     try writer.reconcile(TrackedRecordImport<SettingsFile>())
     let changes = try await WorkTreeChanges(store)
     reportRestored(try writer.reconcile(MissingRecordRestoration(changes.removed)))

@@ -3,8 +3,8 @@ import Glibc
 
 /// A connection to the database of the caches, for one read or write.
 ///
-/// The database is in WAL mode, and a commit waits for no disk. A power failure can lose the latest commits, but it
-/// damages nothing.
+/// The database is in WAL mode, and nothing waits for the disk. A power failure can lose the latest commits, or leave a
+/// database that is damaged: its readers check what they read.
 final class CacheDatabase {
   /// A failure of SQLite, or content that Belfry has not written.
   struct Failure: Error {
@@ -79,7 +79,7 @@ final class CacheDatabase {
     connection = opened
     _ = sqlite3_busy_timeout(connection, CacheDatabase.timeout)
     _ = belfry_sqlite_keep_log(connection)
-    // This type decides when the log is moved, and only that waits for the disk.
+    // This type decides when the log is moved.
     try execute("PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = NORMAL")
   }
 
@@ -158,6 +158,8 @@ final class CacheDatabase {
     guard stat(path + "-wal", &status) == 0, status.st_size > CacheDatabase.maxLogSize else {
       return
     }
+    // Without a flush: a reader that saves rows must not wait for the disk.
+    try? execute("PRAGMA synchronous = OFF")
     try? run("PRAGMA wal_checkpoint(TRUNCATE)")
   }
 }

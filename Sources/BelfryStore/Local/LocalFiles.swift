@@ -77,7 +77,9 @@ extension LocalState {
 
   /// Work that a device does again and again.
   enum Routine: String {
-    case tick, sync, tidying
+    case tick, sync
+    /// The name of its file is older.
+    case maintenance = "tidying"
   }
 
   /// The time when routine work was last completed, `last-tick` and others.

@@ -23,8 +23,8 @@ public struct StoreMaintenance: StorePart {
     try store.locked { try MergeConflictResolver(store, repository()).resolve() }
   }
 
-  /// The interval between two audits, in seconds.
-  private static let auditInterval: Int64 = 86_400
+  /// The interval between two runs, in seconds.
+  private static let interval: Int64 = 86_400
 
   /// Compares the work tree with the branch once a day for records that the alarm index doesn't cover: restores log
   /// entries, devices and settings that were removed, with a notice, and commits log entries and devices that were
@@ -33,10 +33,10 @@ public struct StoreMaintenance: StorePart {
   /// The cost is that of `git status`, which runs without the lock.
   ///
   /// - Throws: `StoreError`, `GitError`.
-  public func auditDaily() async throws {
+  public func runDaily() async throws {
     let now = context.now
-    if let last = local.last(.tidying),
-      (0..<StoreMaintenance.auditInterval).contains(now.seconds(since: last))
+    if let last = local.last(.maintenance),
+      (0..<StoreMaintenance.interval).contains(now.seconds(since: last))
     {
       return
     }
@@ -52,7 +52,7 @@ public struct StoreMaintenance: StorePart {
       }
     }
     LogIndex(store: store).update()
-    local.note(.tidying, at: now)
+    local.note(.maintenance, at: now)
   }
 
   /// The number of loose objects above which a background command packs them: about one month of use.

@@ -20,7 +20,7 @@ struct HandEditImport: ReconcileStep {
     /// The given alarms.
     case alarms([Identifier])
     /// All alarms whose files have changed, appeared or disappeared since Belfry last committed them.
-    case unsettled
+    case edited
   }
 
   private let selection: Selection
@@ -48,11 +48,11 @@ struct HandEditImport: ReconcileStep {
     let ids: [Identifier]
     switch selection {
     case .alarms(let named): ids = named
-    case .unsettled:
+    case .edited:
       let index = try AlarmIndex(store)
       index.save()
       writer.checkedAlarms = index
-      ids = index.unsettled
+      ids = index.edited
     }
     if ids.isEmpty { return ([], []) }
     let rows = store.alarmIndexCache.rows(of: ids)

@@ -45,7 +45,7 @@ public struct MergeConflictResolver {
     if conflicts.isEmpty, operation == .none { removeAutoMerge() }
     guard !conflicts.isEmpty, conflicts.allSatisfy(isRecord) else { return }
     let head = try repository.commit(of: "HEAD").map { try repository.commit($0).tree }
-    var settled: [String: IndexFile.Entry?] = [:]
+    var resolved: [String: IndexFile.Entry?] = [:]
     var notes: [DecisionNotes.Note] = []
     for conflict in conflicts {
       guard let kind = RecordPath(carried: conflict.path) else { return }
@@ -65,13 +65,13 @@ public struct MergeConflictResolver {
       if operation == .none {
         // The index gets HEAD's version, and the file is imported as an edit.
         let known = try head.flatMap { try repository.blob(at: conflict.path, in: $0) }
-        settled[conflict.path] = .some(known.map { IndexFile.Entry(id: $0, status: stat()) })
+        resolved[conflict.path] = .some(known.map { IndexFile.Entry(id: $0, status: stat()) })
       } else {
-        settled[conflict.path] = .some(
+        resolved[conflict.path] = .some(
           try bytes.map { IndexFile.Entry(id: try repository.writeBlob($0), status: status) })
       }
     }
-    try repository.settle(settled)
+    try repository.resolve(resolved)
     DecisionNotes(store.local).add(notes)
     var isFinished = operation == .none
     switch operation {
@@ -80,7 +80,7 @@ public struct MergeConflictResolver {
     case .rebase: break
     }
     store.context.report(
-      .joined(settled.keys.sorted(), isFinished ? .nothing : .operation(operation)))
+      .joined(resolved.keys.sorted(), isFinished ? .nothing : .operation(operation)))
   }
 
   /// Returns true if a conflict is that of a record, which may be of a newer version of Belfry.

@@ -90,12 +90,12 @@ enum ReconcileScope {
     case .alarms(let ids): branch + [HandEditImport(.alarms(ids))]
     case .settings: branch + [settings]
     case .calendars: branch + [calendars]
-    case .records: branch + [HandEditImport(.unsettled), settings, calendars]
+    case .records: branch + [HandEditImport(.edited), settings, calendars]
     case .all:
-      branch + [HandEditImport(.unsettled), settings, calendars, DeviceHandEditImport()]
+      branch + [HandEditImport(.edited), settings, calendars, DeviceHandEditImport()]
     case .evaluation:
       branch + [
-        IncomingMerge(), HandEditImport(.unsettled), settings, calendars, TimeZoneUpdate(),
+        IncomingMerge(), HandEditImport(.edited), settings, calendars, TimeZoneUpdate(),
       ]
     }
   }

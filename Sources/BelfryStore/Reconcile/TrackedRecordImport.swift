@@ -15,7 +15,7 @@ protocol TrackedRecord: EditableRecord {
   static var location: String { get }
 
   /// Returns the file with the signature that the records had when they agreed with the branch.
-  static func settled(_ local: LocalState) -> LocalFile<String?>
+  static func committedSignature(_ local: LocalState) -> LocalFile<String?>
 }
 
 extension TrackedRecord {
@@ -53,7 +53,7 @@ struct TrackedRecordImport<Kind: TrackedRecord>: ReconcileStep {
 
   func run(_ writer: StoreWriter, _ permit: ReconcilePermit) throws {
     let store = writer.store
-    if store.isSettled(Kind.self), !isBranchUnknown { return }
+    if store.isCommitted(Kind.self), !isBranchUnknown { return }
     // An editor can save a file after this one was read.
     let signature = Kind.signature(of: store)
     let paths = try Kind.paths(writer)
@@ -65,16 +65,16 @@ struct TrackedRecordImport<Kind: TrackedRecord>: ReconcileStep {
         "Edited by hand: \(Kind.name)", trailers: [("Action", Kind.action)], device: store.device))
     // The next reconciliation compares new files once more.
     if edits.files.isEmpty, edits.invalid.isEmpty, let signature {
-      try Kind.settled(store.local).replace(with: signature)
+      try Kind.committedSignature(store.local).replace(with: signature)
     }
   }
 }
 
 extension Store {
   /// Returns true if the records of a kind are unchanged since the last commit, or the only file is missing.
-  func isSettled<Kind: TrackedRecord>(_ kind: Kind.Type) -> Bool {
+  func isCommitted<Kind: TrackedRecord>(_ kind: Kind.Type) -> Bool {
     guard let signature = kind.signature(of: self) else { return true }
-    return signature == kind.settled(local).read() ?? ""
+    return signature == kind.committedSignature(local).read() ?? ""
   }
 }
 

@@ -224,7 +224,7 @@ private struct MovedRecords {
     if !filesToWrite.isEmpty {
       try writer.checkOut(filesToWrite.mapValues { $0 }, known: blobs, of: head)
     }
-    try HandEditImport(.alarms(index.unsettled), isBranchUnknown: true).run(writer, permit)
+    try HandEditImport(.alarms(index.edited), isBranchUnknown: true).run(writer, permit)
     let tracked = Set(committed.map(\.path))
     let untracked = store.recordFiles().filter {
       !tracked.contains($0) && RecordPath($0)?.hasOneWriter == true

@@ -45,7 +45,7 @@ public enum CalendarRecord: TrackedRecord {
   static let name = "holidays"
   static let action = CommitMessage.calendar
   static let location = folder
-  static func settled(_ local: LocalState) -> LocalFile<String?> { local.calendars }
+  static func committedSignature(_ local: LocalState) -> LocalFile<String?> { local.calendars }
 
   static func decode(
     _ bytes: [UInt8], at path: RecordPath, now: Instant

@@ -46,7 +46,7 @@ public enum SettingsFile: TrackedRecord {
   static let location = path
   /// False, because the file is missing if all settings have their defaults.
   static let isRestored = false
-  static func settled(_ local: LocalState) -> LocalFile<String?> { local.settings }
+  static func committedSignature(_ local: LocalState) -> LocalFile<String?> { local.settings }
 
   static func decode(
     _ bytes: [UInt8], at path: RecordPath, now: Instant

@@ -32,7 +32,7 @@ public struct StoreStatus: Sendable {
   /// The unfinished operation of the user's own git.
   public var operation: Repository.Operation
   /// The number of records with uncommitted hand edits.
-  public var unsettled: Int
+  public var handEdits: Int
   /// The number of incoming commits of other devices.
   public var left: Int
   /// The remotes.
@@ -68,7 +68,7 @@ extension StoreStatus {
     self.init(
       branch: reference.map { $0.hasPrefix("refs/heads/") ? String($0.dropFirst(11)) : $0 },
       head: head, operation: try repository.operation(),
-      unsettled: view.unsettled.count + (store.isSettled(SettingsFile.self) ? 0 : 1),
+      handEdits: view.edited.count + (store.isCommitted(SettingsFile.self) ? 0 : 1),
       left: try repository.references(under: StoreSync.incoming).count, remotes: remotes,
       lastSync: store.sync.last, lastTick: store.lastTick,
       devices: devices.map { device in

@@ -60,7 +60,7 @@ extension Repository {
   /// Replaces the conflicting versions of paths with one entry each; nil removes the path.
   ///
   /// - Throws: `IndexFile.Failure.busy` if another git holds the index.
-  public func settle(_ paths: [String: IndexFile.Entry?]) throws {
+  public func resolve(_ paths: [String: IndexFile.Entry?]) throws {
     let code = try with { repository throws(GitError) in
       var index: OpaquePointer?
       var code = git_repository_index(&index, repository)

@@ -147,7 +147,7 @@ struct CollectionLock: Sendable {
     ///
     /// Only one process at a time writes in a store, and that is the observer itself.
     func mayBeHeld(by observer: UInt64) -> Bool {
-      store != observer && process.presence() != .gone
+      store != observer && process.state() != .gone
     }
   }
 

@@ -43,7 +43,7 @@ struct ServiceInstall: AsyncParsableCommand {
     if dryRun { return try show(installation.units) }
     let result = try await installation.run()
     if !common.json { installation.report(result) }
-    let lingers = try await installation.settleLingering(result)
+    let lingers = try await installation.setLingering(result)
     if common.json {
       try Console.write(
         ServiceInstallDocument(
