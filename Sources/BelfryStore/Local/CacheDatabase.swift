@@ -79,8 +79,9 @@ final class CacheDatabase {
     connection = opened
     _ = sqlite3_busy_timeout(connection, CacheDatabase.timeout)
     _ = belfry_sqlite_keep_log(connection)
-    // This type decides when the log is moved.
-    try execute("PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = NORMAL")
+    // This type decides when the log is moved. With `NORMAL`, the first write after that would wait for the disk, also
+    // that of a command that only reads.
+    try execute("PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = OFF")
   }
 
   deinit { _ = sqlite3_close(connection) }
@@ -158,8 +159,6 @@ final class CacheDatabase {
     guard stat(path + "-wal", &status) == 0, status.st_size > CacheDatabase.maxLogSize else {
       return
     }
-    // Without a flush: a reader that saves rows must not wait for the disk.
-    try? execute("PRAGMA synchronous = OFF")
     try? run("PRAGMA wal_checkpoint(TRUNCATE)")
   }
 }

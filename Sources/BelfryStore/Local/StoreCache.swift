@@ -67,13 +67,11 @@ struct StoreCache: StorePart {
 
   /// Creates the tables, and removes the files of earlier versions of Belfry.
   private func create(_ database: CacheDatabase) throws {
-    // Nothing is lost yet: a power failure leaves a database that is empty or damaged.
-    try database.execute("PRAGMA synchronous = OFF; PRAGMA journal_mode = WAL")
+    try database.execute("PRAGMA journal_mode = WAL")
     try database.transaction(writing: true) {
       // Another process may have been faster.
       if try !StoreCache.version(of: database) { try database.execute(StoreCache.tables) }
     }
-    try database.execute("PRAGMA synchronous = NORMAL")
     for name in DurableFile.names(in: local.folder)
     where StoreCache.earlierFiles.contains(where: name.hasPrefix) {
       _ = unlink("\(local.folder)/\(name)")
