@@ -182,3 +182,13 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+// `Tests/run --invariants`: the modules whose invariants are worth a second build, in debug. Compiling the commands and
+// the other tests, too, would take minutes more.
+if Context.environment["BELFRY_INVARIANTS"] != nil {
+  let checked = ["BelfryCoreTests", "BelfryStoreTests", "BelfrySchedulerTests", "fleet"]
+  let below = package.targets.prefix { $0.name != "BelfryDocuments" }.map(\.name)
+  let kept = Set(checked + below + ["TestSupport"])
+  package.targets.removeAll { !kept.contains($0.name) }
+  package.products = []
+}

@@ -198,8 +198,8 @@ private struct Story: CustomTestStringConvertible, Sendable {
   func standings() {
     let story = Story("", "WHJ", "Ws@3", "")
     let cascadeRun = CascadeTests.cascadeRun(story, signals: ["Ws@3"])
-    func standing(_ at: Substring) -> CascadeRun.DeliveryState {
-      cascadeRun.standing(at: CascadeTests.moment(at))
+    func standing(_ at: Substring) -> CascadeRun.State {
+      cascadeRun.state(at: CascadeTests.moment(at))
     }
     #expect(standing("-1") == .ahead)
     #expect(standing("3") == .paused(until: CascadeTests.moment("12")))
@@ -209,7 +209,7 @@ private struct Story: CustomTestStringConvertible, Sendable {
     #expect(standing("17:59") == .ringing([1, 2, 3]))
     #expect(standing("18") == .exhausted)
     #expect(
-      CascadeTests.cascadeRun(story, signals: ["W✕@13"]).standing(at: CascadeTests.moment("14"))
+      CascadeTests.cascadeRun(story, signals: ["W✕@13"]).state(at: CascadeTests.moment("14"))
         == .resolved)
   }
 
@@ -405,7 +405,7 @@ private struct Story: CustomTestStringConvertible, Sendable {
       .answer(.stop, at: at("09:01:00"), settings: free, ledger: ledger).alarm
     #expect(alarm.progress.occurrences[occurrence]?.state == .done)
     #expect(
-      timeline(alarm, watch).cascadeRun(of: occurrence, ledger: DeliveryLedger())?.standing(
+      timeline(alarm, watch).cascadeRun(of: occurrence, ledger: DeliveryLedger())?.state(
         at: at("09:05:00")) == .resolved)
   }
 

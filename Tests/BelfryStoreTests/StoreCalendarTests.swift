@@ -75,6 +75,22 @@ import Testing
     #expect(try await fixture.status().isEmpty)
   }
 
+  @Test("A hand edit is committed by an evaluation without due alarms, and by a repair")
+  func handEdit() async throws {
+    let fixture = try await fixture()
+    _ = try fixture.store.evaluate { _ in nil }
+    let head = try fixture.head()
+    try fixture.edit(file(fixture), "12-25", "12-24")
+    #expect(try StoreStatus(of: fixture.store).handEdits == 1)
+    _ = try fixture.store.evaluate { _ in nil }
+    #expect(try await fixture.subjects(since: head) == ["Edited by hand: holidays"])
+    #expect(try StoreStatus(of: fixture.store).handEdits == 0)
+    let again = try fixture.head()
+    try fixture.edit(file(fixture), "12-24", "12-26")
+    try await Repair(fixture.store) { _ in }.run()
+    #expect(try await fixture.subjects(since: again) == ["Edited by hand: holidays"])
+  }
+
   @Test("An invalid file counts in its last valid version, is reported and never overwritten")
   func invalid() async throws {
     let fixture = try await fixture()

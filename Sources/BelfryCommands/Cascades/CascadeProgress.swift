@@ -132,7 +132,7 @@ struct CascadeProgress {
   }
 
   private func state(_ times: TimeText) -> String {
-    switch cascadeRun.standing(at: now) {
+    switch cascadeRun.state(at: now) {
     case .paused(let until): "is snoozed until \(clock(until, times))"
     case .exhausted: "rings; every step of the cascade has rung"
     case .ahead, .ringing, .resolved: "rings unanswered"
@@ -161,7 +161,7 @@ struct CascadeProgress {
   /// The document of the progress.
   func document(_ zones: ZoneLibrary) -> CascadeProgressDocument {
     let standing =
-      switch cascadeRun.standing(at: now) {
+      switch cascadeRun.state(at: now) {
       case .paused: "snoozed"
       case .exhausted: "exhausted"
       case .ahead, .ringing, .resolved: "ringing"

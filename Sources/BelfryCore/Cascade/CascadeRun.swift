@@ -127,7 +127,7 @@ public struct CascadeRun: Hashable, Sendable {
   // MARK: At a moment
 
   /// The state of a run at a moment.
-  public enum DeliveryState: Hashable, Sendable {
+  public enum State: Hashable, Sendable {
     /// The occurrence is not due yet.
     case ahead
     /// These steps ring, the latest one last.
@@ -141,7 +141,7 @@ public struct CascadeRun: Hashable, Sendable {
   }
 
   /// Returns the state at a moment.
-  public func standing(at now: Instant) -> DeliveryState {
+  public func state(at now: Instant) -> State {
     if ended != nil { return .resolved }
     if now < due { return .ahead }
     if let pausedUntil, now < pausedUntil { return .paused(until: pausedUntil) }

@@ -40,10 +40,12 @@ extension Alarm: Stamped {
     }
   }
 
+  /// Returns true if a part was edited by hand since an earlier version. See `Stamped`.
   public func isEditedByHand(since earlier: Alarm?) -> Bool {
     !fieldsEditedByHand(since: earlier).isEmpty
   }
 
+  /// Returns true if another version has all stamps of this one. See `Stamped`.
   public func hasStamps(of other: Alarm) -> Bool {
     let (mine, theirs) = (mergeState, other.mergeState)
     return mine.stamps.allSatisfy { theirs.stamps[$0] == $1 }
@@ -88,6 +90,7 @@ extension Alarm: Stamped {
     return alarm
   }
 
+  /// Returns the version with reproducible stamps on what was edited by hand since an ancestor. See `Joinable`.
   public func stamped(asDescendantOf base: Alarm) -> Alarm {
     var result = self
     for field in Field.allCases where !hasSame(field, as: base) {
@@ -137,6 +140,7 @@ extension Alarm: Stamped {
     return alarm
   }
 
+  /// Returns the version with the edits that the user made in a conflicted file. See `Joinable`.
   public func takingEdits(
     from file: Alarm, since sides: [Alarm], at now: Instant, device: Identifier
   ) -> Alarm {
@@ -177,6 +181,7 @@ extension SettingsRecord: Stamped {
   /// The author of edits by hand without a stamp. All devices must use the same.
   private static let unknownAuthor = Identifier(high: 0, low: 0)
 
+  /// Returns the version with reproducible stamps on what was edited by hand since an ancestor. See `Joinable`.
   public func stamped(asDescendantOf base: SettingsRecord) -> SettingsRecord {
     var result = self
     for (key, value) in values where value != base.values[key] {
@@ -186,6 +191,7 @@ extension SettingsRecord: Stamped {
     return result
   }
 
+  /// The latest stamp; nil if there is none.
   public var latestStamp: Stamp? { stamps.values.max() }
 
   /// Returns the keys that were edited by hand since an earlier version, by the same rule as an alarm's fields.
@@ -196,14 +202,17 @@ extension SettingsRecord: Stamped {
     }.map(\.key)
   }
 
+  /// Returns true if a part was edited by hand since an earlier version. See `Stamped`.
   public func isEditedByHand(since earlier: SettingsRecord?) -> Bool {
     !keysEditedByHand(since: earlier).isEmpty
   }
 
+  /// Returns true if another version has all stamps of this one. See `Stamped`.
   public func hasStamps(of other: SettingsRecord) -> Bool {
     stamps.allSatisfy { other.stamps[$0] == $1 }
   }
 
+  /// Returns the value with stamps on the parts that were edited by hand since an earlier version. See `Stamped`.
   public func stamped(
     against earlier: SettingsRecord?, at now: Instant, device: Identifier, after latest: Stamp?
   ) -> SettingsRecord {
@@ -215,6 +224,7 @@ extension SettingsRecord: Stamped {
     return result
   }
 
+  /// Returns the version with the edits that the user made in a conflicted file. See `Joinable`.
   public func takingEdits(
     from file: SettingsRecord, since sides: [SettingsRecord], at now: Instant, device: Identifier
   ) -> SettingsRecord {

@@ -25,8 +25,10 @@ public protocol Joinable: Equatable, Sendable {
 }
 
 extension Joinable {
+  /// Returns the version as it is.
   public func stamped(asDescendantOf base: Self) -> Self { self }
 
+  /// Drops the edits.
   public func takingEdits(
     from file: Self, since sides: [Self], at now: Instant, device: Identifier
   ) -> Self { self }
@@ -60,5 +62,6 @@ public protocol Stamped: Joinable {
 }
 
 extension Stamped {
+  /// Is true.
   public func hasStamps(of other: Self) -> Bool { true }
 }

@@ -104,6 +104,7 @@ public struct HolidayCalendar: Hashable, Stamped {
     return result
   }
 
+  /// Returns the value with stamps on the parts that were edited by hand since an earlier version. See `Stamped`.
   public func stamped(
     against earlier: HolidayCalendar?, at now: Instant, device: Identifier,
     after latest: Stamp? = nil
@@ -125,6 +126,7 @@ public struct HolidayCalendar: Hashable, Stamped {
     }.map(\.key).sorted()
   }
 
+  /// Returns true if a part was edited by hand since an earlier version. See `Stamped`.
   public func isEditedByHand(since earlier: HolidayCalendar?) -> Bool {
     !yearsEditedByHand(since: earlier).isEmpty
   }

@@ -417,8 +417,6 @@ struct DaemonLoop {
 
   // MARK: Alarms
 
-  private mutating func evaluate(_ changed: [Identifier]) { evaluate(Set(changed)) }
-
   /// Evaluates alarms, and delivers, withdraws and calls as they need.
   private mutating func evaluate(_ ids: Set<Identifier>) {
     if ids.isEmpty { return }

@@ -74,7 +74,7 @@ struct ChannelRun: Sendable {
     for count in 1...maxAttempts {
       if active.isOver { return }
       let input =
-        count == 1 ? rendered : delivery.render(active.wantedGroup ?? active.group)
+        count == 1 ? rendered : delivery.text.render(active.wantedGroup ?? active.group)
       if use == .repeat, outcomes.hasDelivered(besides: number) { use = .none }
       let turn = use
       let work: @Sendable () async -> Attempt = {

@@ -77,10 +77,8 @@ public struct HookDelivery: NotificationDelivery {
     self.times = times
   }
 
-  /// Returns the notification of a group as hooks and terminals get it.
-  func render(_ group: DeliveryGroup) -> RenderedNotification {
-    NotificationText(times()).render(group)
-  }
+  /// The text of notifications as hooks and terminals get it.
+  var text: NotificationText { NotificationText(times()) }
 
   /// The names of all hooks, including those that place calls and send messages.
   static let hookNames = Channel.all.flatMap(\.hooks) + ["call", "person"]
@@ -93,7 +91,7 @@ public struct HookDelivery: NotificationDelivery {
   /// Starts all channels, and returns the first outcome. Channels may continue after it.
   public func deliver(_ deliveries: DeliveryGroup, snooze: Int64) async -> DeliveryOutcome {
     let first = FirstValue<DeliveryOutcome>()
-    let rendered = render(deliveries)
+    let rendered = text.render(deliveries)
     startActions(of: deliveries)
     // All channels start at once, so that one that hangs does not delay another.
     activeDeliveries.begin(deliveries) { active in
@@ -121,7 +119,7 @@ public struct HookDelivery: NotificationDelivery {
       guard case .firing(_, let firing) = pending.notification, let action = firing.run else {
         continue
       }
-      activeDeliveries.begin(action, of: pending, in: actions, render(DeliveryGroup(pending)))
+      activeDeliveries.begin(action, of: pending, in: actions, text.render(DeliveryGroup(pending)))
     }
   }
 }

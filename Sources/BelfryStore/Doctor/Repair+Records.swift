@@ -14,7 +14,7 @@ extension Repair {
     reportRestored(try writer.reconcile(DroppedRecordRestoration(dropped)))
     try writer.reconcile(UnusableFileQuarantine(quarantine, report: report))
     reportRestored(try writer.reconcile(HandEditImport(.edited)).restored)
-    try writer.reconcile(TrackedRecordImport<SettingsFile>())
+    for kind in RecordPath.trackedKinds { try importEdits(of: kind, writer) }
     let changes = try await WorkTreeChanges(store)
     reportRestored(try writer.reconcile(MissingRecordRestoration(changes.removed)))
     let committed = try writer.reconcile(UncommittedRecordImport(changes.uncommitted))
@@ -23,6 +23,10 @@ extension Repair {
     try writer.reconcile(LostAnswerRestoration(report: report))
     try AlarmIndex(store).save()
     LogIndex(store: store).update()
+  }
+
+  private func importEdits<Kind: TrackedRecord>(of _: Kind.Type, _ writer: StoreWriter) throws {
+    try writer.reconcile(TrackedRecordImport<Kind>())
   }
 
   private func reportRestored(_ paths: [String]) {

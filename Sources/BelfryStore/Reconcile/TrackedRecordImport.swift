@@ -71,6 +71,11 @@ struct TrackedRecordImport<Kind: TrackedRecord>: ReconcileStep {
 }
 
 extension Store {
+  /// The kinds with few files of which records may have been edited by hand since the last commit.
+  var editedKinds: [any TrackedRecord.Type] {
+    RecordPath.trackedKinds.filter { !isCommitted($0) }
+  }
+
   /// Returns true if the records of a kind are unchanged since the last commit, or the only file is missing.
   func isCommitted<Kind: TrackedRecord>(_ kind: Kind.Type) -> Bool {
     guard let signature = kind.signature(of: self) else { return true }

@@ -68,7 +68,7 @@ extension StoreStatus {
     self.init(
       branch: reference.map { $0.hasPrefix("refs/heads/") ? String($0.dropFirst(11)) : $0 },
       head: head, operation: try repository.operation(),
-      handEdits: view.edited.count + (store.isCommitted(SettingsFile.self) ? 0 : 1),
+      handEdits: view.edited.count + store.editedKinds.count,
       left: try repository.references(under: StoreSync.incoming).count, remotes: remotes,
       lastSync: store.sync.last, lastTick: store.lastTick,
       devices: devices.map { device in

@@ -133,7 +133,7 @@ extension Store {
   ///   time if the change could not be committed.
   public func evaluate(_ body: ([Alarm]) throws -> Change?) throws -> Evaluated {
     let index = try AlarmIndex(self)
-    if index.due.isEmpty, index.edited.isEmpty, isCommitted(SettingsFile.self),
+    if index.due.isEmpty, index.edited.isEmpty, editedKinds.isEmpty,
       branch.detachedHead == nil, !sync.hasIncoming,
       devices.isZoneRecorded, branch.movedHead == nil || adoptionFailure != nil, !local.hasJournal
     {

@@ -81,7 +81,7 @@ final class StoreWriter {
 
   /// Commits a change.
   func commit(_ change: Store.Change) throws {
-    try commit(change.files, message: change.message)
+    try commit(change.files, message: change.message.text)
   }
 
   /// Writes files, and commits them on top of the branch.
