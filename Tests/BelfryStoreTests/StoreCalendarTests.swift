@@ -84,6 +84,8 @@ import Testing
     #expect(try StoreStatus(of: fixture.store).handEdits == 1)
     _ = try fixture.store.evaluate { _ in nil }
     #expect(try await fixture.subjects(since: head) == ["Edited by hand: holidays"])
+    // A new file is compared once more.
+    _ = try fixture.store.evaluate { _ in nil }
     #expect(try StoreStatus(of: fixture.store).handEdits == 0)
     let again = try fixture.head()
     try fixture.edit(file(fixture), "12-24", "12-26")
