@@ -113,7 +113,7 @@ final class CascadeFleet {
   private func begin() async throws {
     // The alarm was created in the first device's zone before the device traveled.
     let home = devices[0].zone
-    if random.one(in: 2) { devices[0].travel(to: random.pick(CascadeFleet.zones), at: time) }
+    if random.one(in: 2) { devices[0].zone = random.pick(CascadeFleet.zones) }
     for device in devices {
       let isCaller = random.one(in: 2)
       try device.store(at: time).devices.describe { $0.calls = isCaller }
@@ -159,7 +159,7 @@ final class CascadeFleet {
 
   /// Moves the first device to its home zone, and sets a clock weeks ahead for one tick.
   private func travelHome(_ home: String) async throws {
-    devices[0].travel(to: home, at: time)
+    devices[0].zone = home
     if random.one(in: 3) {
       let device = random.pick(devices)
       let skew = device.skew

@@ -26,7 +26,7 @@ extension Fleet {
     let one = random.pick(able)
     let other = random.pick(able.filter { $0.index != one.index })
     if other.zone != one.zone {
-      other.travel(to: one.zone, at: time)
+      other.zone = one.zone
       other.lastLook = nil
     }
     network.heal()

@@ -44,9 +44,7 @@ final class SimulatedDevice {
   let index: Int
   let path: String
   /// Changes when the device travels.
-  private(set) var zone: String
-  /// The time of its arrival in that zone, by its own clock.
-  private(set) var arrival = Instant(seconds: 0)
+  var zone: String
   /// The device's clock at its last tick. Nil if the clock has changed since, or the machine has slept.
   var lastLook: Instant?
   let person: Person
@@ -77,11 +75,6 @@ final class SimulatedDevice {
   }
 
   func now(_ time: Instant) -> Instant { time.adding(seconds: skew) }
-
-  func travel(to zone: String, at time: Instant) {
-    self.zone = zone
-    arrival = now(time)
-  }
 
   /// Returns the store as a command opens it at a time.
   func store(at time: Instant) throws -> Store {
