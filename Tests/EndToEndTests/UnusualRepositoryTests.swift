@@ -64,7 +64,7 @@ import Testing
     #expect(!damaged.out.contains("4b825dc6"))
   }
 
-  @Test(arguments: ["printf 'garbage\\n' >>", "head -c 300 /dev/urandom >"])
+  @Test(arguments: ["printf 'garbage\\n' >>", "head -c 300 /dev/urandom >", "printf '#garbage' >"])
   func damagedPackedReferencesAreRepaired(_ damage: String) async throws {
     let sandbox = try await store()
     _ = try await sandbox.git("pack-refs", "--all")

@@ -26,7 +26,7 @@ public struct PackedReferences: Sendable {
       // The part after the final newline is empty.
       if number == lines.count - 1, line.isEmpty { break }
       let isEnded = number < lines.count - 1
-      if number == 0, line.first == UInt8(ascii: "#") { continue }
+      if number == 0, isEnded, line.starts(with: PackedReferences.header.utf8) { continue }
       if PackedReferences.isPeeled(line), isEnded { continue }
       if PackedReferences.isReference(line) {
         kept += line + [UInt8(ascii: "\n")]
@@ -38,6 +38,9 @@ public struct PackedReferences: Sendable {
     // Without the header, git assumes neither sorted lines nor peeled tags.
     mended = kept
   }
+
+  /// The start of the first line, which git and libgit2 write. git accepts no other line that starts with `#`.
+  private static let header = "# pack-refs with:"
 
   /// Returns true for a line such as `<id> refs/heads/main`.
   private static func isReference(_ line: ArraySlice<UInt8>) -> Bool {
