@@ -31,13 +31,7 @@ import Testing
       sandbox = try Sandbox()
       let sandbox = sandbox
       state = Mutex(State(outcomes: outcomes, wanted: Instant(rfc3339: wanted)!))
-      store = try Store.open(
-        sandbox.root + "/store",
-        context: StoreContext(
-          now: Instant(rfc3339: "2026-11-23T05:02:00Z")!, zones: ZoneLibrary(variable: "UTC"),
-          deviceName: "laptop", user: geteuid(),
-          makeIdentifier: TestIdentifier.make, random: { $0.lowerBound })
-      ).store
+      store = try sandbox.openStore(at: Instant(rfc3339: "2026-11-23T05:02:00Z")!)
     }
 
     var calls: [Int64] {

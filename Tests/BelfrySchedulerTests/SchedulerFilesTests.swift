@@ -16,12 +16,7 @@ import Testing
   init() throws {
     sandbox = try Sandbox()
     now = try #require(Instant(rfc3339: "2026-11-23T05:02:00Z"))
-    store = try Store.open(
-      sandbox.root + "/store",
-      context: StoreContext(
-        now: now, zones: ZoneLibrary(variable: "UTC"), deviceName: "laptop", user: geteuid(),
-        makeIdentifier: TestIdentifier.make, random: { $0.lowerBound })
-    ).store
+    store = try sandbox.openStore(at: now)
     occurrence = OccurrenceID(
       alarm: try #require(Identifier("rentaaaaaaaaaaaaaaaaaaaaaa")),
       occurrence: try #require(CivilDateTime("2026-11-23T05:00")))
