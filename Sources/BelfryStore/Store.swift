@@ -24,8 +24,8 @@ public final class Store: Sendable {
   let deviceZones: DeviceZones
   /// The cache of the working days and holidays.
   let workCalendarCache: WorkCalendarCache
-  /// The cache of the stamps of the settings.
-  let settingsStampsCache = SettingsStampsCache()
+  /// The cache of the settings with their stamps.
+  let stampedSettingsCache = StampedSettingsCache()
 
   init(
     path: String, context: StoreContext, device: Identifier, local: LocalState,

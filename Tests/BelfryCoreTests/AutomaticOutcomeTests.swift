@@ -21,7 +21,9 @@ import Testing
   private func view(
     _ alarm: Alarm, at now: Instant, stamps: [Setting: Stamp]? = [:], on device: Identifier = laptop
   ) -> Timeline {
-    Timeline(alarm, zone: .utc, at: now, settingsStamps: stamps, device: device)
+    Timeline(
+      alarm, zone: .utc, at: now, settings: stamps.map { StampedSettings(settings, stamps: $0) },
+      device: device)
   }
 
   private func edited(

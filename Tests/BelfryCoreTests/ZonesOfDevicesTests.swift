@@ -216,6 +216,67 @@ import Testing
       at: now, settings: settings, ledger: rung(alarm, first, at: cameBehind))
     #expect(here.state == .ringing && here.current == first)
   }
+
+  /// Returns an alarm with a miss, recorded at a time by a device in Kiritimati that knew of no other zone.
+  private func missed(_ alarm: Alarm, at time: Instant) throws -> Alarm {
+    let alone = Timeline(
+      alarm, zone: try zone("Pacific/Kiritimati"), at: time, settings: StampedSettings(settings))
+    let evaluation = alone.evaluate(at: time, settings: settings, ledger: DeliveryLedger())
+    try #require(evaluation.transition.events.contains(Event(.missed, first)))
+    return evaluation.transition.alarm
+  }
+
+  private func behind(
+    _ alarm: Alarm, at now: Instant, _ settings: Settings? = nil, stamps: [Setting: Stamp] = [:]
+  ) throws -> Timeline {
+    Timeline(
+      alarm, zone: try zone("Pacific/Pago_Pago"), at: now,
+      settings: StampedSettings(settings ?? self.settings, stamps: stamps))
+  }
+
+  @Test(
+    "An occurrence that another device has recorded as missed just after it is due here rings here",
+    arguments: [true, false])
+  func missedTooEarly(isPersistent: Bool) throws {
+    let alarm = try missed(daily(persistent: isPersistent), at: cameBehind.adding(seconds: 299))
+    let now = cameBehind.adding(seconds: 300)
+    let ledger = rung(alarm, first, at: cameBehind)
+    let view = try behind(alarm, at: now)
+    // It goes on ringing here; and it begins to ring on a device that arrives here.
+    #expect(view.status(at: now, settings: settings, ledger: ledger).state == .ringing)
+    let arrived = view.evaluate(at: now, settings: settings, ledger: DeliveryLedger())
+    #expect(arrived.firings.map(\.occurrence) == [first])
+    // This device's own miss counts.
+    let end = cameBehind.adding(seconds: isPersistent ? 24 * 3600 : 1800)
+    let ended = try behind(alarm, at: end).evaluate(at: end, settings: settings, ledger: ledger)
+    #expect(ended.transition.events.first == Event(.missed, first))
+    let later = end.adding(seconds: 60)
+    #expect(
+      try behind(ended.transition.alarm, at: later).record(of: first)?.state == .missed)
+  }
+
+  @Test("A miss counts here that another device has recorded when this device would have done so")
+  func missedInTime() throws {
+    for (isPersistent, length) in [(true, settings.grace), (false, settings.ringTimeout)] {
+      let end = cameBehind.adding(seconds: length)
+      let alarm = try missed(daily(persistent: isPersistent), at: end)
+      #expect(try behind(alarm, at: end).record(of: first)?.state == .missed)
+    }
+  }
+
+  @Test("A definition or a setting that is changed after a miss elsewhere does not let it ring again")
+  func changedAfterAMiss() throws {
+    let end = cameBehind.adding(seconds: settings.ringTimeout)
+    let now = end.adding(seconds: 60)
+    let alarm = try missed(daily(), at: end)
+    var persistent = alarm
+    persistent.delivery.persistent = true
+    persistent = persistent.stamped(against: alarm, at: now, device: laptop)
+    #expect(try behind(persistent, at: now).record(of: first)?.state == .missed)
+    let stamps = [Setting.ringTimeout: Stamp(time: now, device: laptop)]
+    let longer = Settings(tier: .plus, ringTimeout: 7200)
+    #expect(try behind(alarm, at: now, longer, stamps: stamps).record(of: first)?.state == .missed)
+  }
 }
 
 /// Cascades across time zones: all devices use the zone of the first device.

@@ -107,7 +107,7 @@ extension Timeline {
   public func unseenEdits(
     _ state: OccurrenceRecord.State, _ outcome: AutomaticOutcome
   ) -> [String] {
-    outcome.unseenEdits(state, alarm.mergeState.stamps, settingsStamps, at: clock)
+    outcome.unseenEdits(state, alarm.mergeState.stamps, settings?.stamps, at: clock)
   }
 
   /// Returns an outcome that the clock decides now, under the present definition.
@@ -117,7 +117,7 @@ extension Timeline {
   ) -> AutomaticOutcome {
     AutomaticOutcome(
       since: now,
-      basis: AutomaticOutcome.Basis(of: state, alarm.mergeState.stamps, settingsStamps ?? [:]),
+      basis: AutomaticOutcome.Basis(of: state, alarm.mergeState.stamps, settings?.stamps ?? [:]),
       // Two devices can have snoozed it apart.
       until: record.answer == .snoozed ? record.folded.snooze.until : nil, completed: completed)
   }

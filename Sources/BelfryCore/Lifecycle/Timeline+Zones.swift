@@ -9,7 +9,7 @@
 /// 1. The clock settles an occurrence (missed, completed automatically, skipped in a pause) once it is due in every
 ///    zone in which a device rings for the alarm, according to the devices' records.
 /// 2. An occurrence that was settled elsewhere before it is due here, because this device's recorded zone was outdated,
-///    still rings here.
+///    still rings here. So does one that was recorded as missed before this device would record it.
 /// 3. A user's answer on any device counts on every device.
 /// 4. A snooze elsewhere does not make an occurrence ring here before it is due.
 extension Timeline {
@@ -33,7 +33,7 @@ extension Timeline {
     ledger.hasRung(id(of: civil))
   }
 
-  /// Returns true if the clock settled an occurrence that is not due here yet, on a device in a zone further ahead or
+  /// Returns true if the clock settled an occurrence too early for this device: on a device in a zone further ahead, or
   /// with a clock that was ahead.
   ///
   /// An automatic completion is not premature in another zone, because a user stopped the occurrence before.
@@ -41,8 +41,27 @@ extension Timeline {
     _ outcome: AutomaticOutcome, _ state: OccurrenceRecord.State, _ civil: CivilDateTime
   ) -> Bool {
     guard let since = outcome.since else { return false }
-    return state != .done && since < occurrence(civil).at
-      || clock.map { since.isImplausible(at: $0) } ?? false
+    if clock.map({ since.isImplausible(at: $0) }) ?? false { return true }
+    if state == .done { return false }
+    return since < occurrence(civil).at || state == .missed && isMissedEarly(civil, since: since)
+  }
+
+  /// Returns true if an occurrence was recorded as missed before this device would do so by its own clock. A device that
+  /// did not know this one's zone can do that, while the occurrence rings here.
+  ///
+  /// A definition or a setting that was changed since then says nothing about the miss.
+  private func isMissedEarly(_ civil: CivilDateTime, since: Instant) -> Bool {
+    guard let settings, alarm.zone == .floating, alarm.cascadeZone(at: since) == nil else {
+      return false
+    }
+    let values = settings.values
+    let length =
+      alarm.delivery.persistent ? values.grace : min(values.grace, values.ringTimeout)
+    guard since < occurrence(civil).at.adding(seconds: length) else { return false }
+    let basis = AutomaticOutcome.Basis(of: .missed, alarm.mergeState.stamps, settings.stamps)
+    let changes = Array(basis.fields.values) + Array(basis.settings.values)
+    guard changes.allSatisfy({ $0.time < since }) else { return false }
+    return scheduled.next(after: civil).map { since < occurrence($0).at } ?? true
   }
 
   /// Returns the occurrence before which the clock may settle open ones: the latest that is due in every zone; nil if

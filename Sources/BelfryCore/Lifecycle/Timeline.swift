@@ -25,8 +25,8 @@ public struct Timeline: Sendable {
   public var ringsHere: Bool { role != nil }
   /// The zone of this device's wall clock, for quiet hours; nil if there are none.
   let local: TimeZoneRules?
-  /// The stamps of the settings, which decide whether automatic outcomes count; nil if they are unknown.
-  let settingsStamps: [Setting: Stamp]?
+  /// The settings of the store, which decide whether automatic outcomes count; nil if they are unknown.
+  let settings: StampedSettings?
   /// This device, which gives answers their identity; nil for answers without one.
   let device: Identifier?
 
@@ -34,23 +34,23 @@ public struct Timeline: Sendable {
   public init(
     _ alarm: Alarm, zone: TimeZoneRules, calendar: WorkCalendar = .standard,
     deviceContext: DeviceContext? = nil, otherZones: [TimeZoneRules] = [],
-    local: TimeZoneRules? = nil, settingsStamps: [Setting: Stamp]? = nil,
+    local: TimeZoneRules? = nil, settings: StampedSettings? = nil,
     device: Identifier? = nil
   ) {
     self.init(
       alarm, zone: zone, calendar: calendar, deviceContext: deviceContext, otherZones: otherZones,
-      local: local, settingsStamps: settingsStamps, device: device, clock: nil, isCorrected: false)
+      local: local, settings: settings, device: device, clock: nil, isCorrected: false)
   }
 
   private init(
     _ alarm: Alarm, zone: TimeZoneRules, calendar: WorkCalendar, deviceContext: DeviceContext?,
-    otherZones: [TimeZoneRules], local: TimeZoneRules?, settingsStamps: [Setting: Stamp]?,
+    otherZones: [TimeZoneRules], local: TimeZoneRules?, settings: StampedSettings?,
     device: Identifier?, clock: Instant?, isCorrected: Bool
   ) {
     self.alarm = alarm
     self.zone = zone
     self.calendar = calendar
-    self.settingsStamps = settingsStamps
+    self.settings = settings
     self.device = device
     completedUpTo = alarm.schedule.followsCompletion ? alarm.completed(in: zone, at: clock) : nil
     scheduled = Occurrences(alarm.schedule, in: calendar, completed: completedUpTo)
@@ -72,7 +72,7 @@ public struct Timeline: Sendable {
   public init(
     _ alarm: Alarm, zone: TimeZoneRules, calendar: WorkCalendar = .standard, at now: Instant,
     deviceContext: DeviceContext? = nil, otherZones: [TimeZoneRules] = [],
-    local: TimeZoneRules? = nil, settingsStamps: [Setting: Stamp]? = nil,
+    local: TimeZoneRules? = nil, settings: StampedSettings? = nil,
     device: Identifier? = nil
   ) {
     var alarm = alarm
@@ -80,7 +80,7 @@ public struct Timeline: Sendable {
     if let corrected { alarm.progress = corrected }
     self.init(
       alarm, zone: zone, calendar: calendar, deviceContext: deviceContext, otherZones: otherZones,
-      local: local, settingsStamps: settingsStamps, device: device, clock: now,
+      local: local, settings: settings, device: device, clock: now,
       isCorrected: corrected.map { $0.generation <= Timeline.maxCorrections } ?? false)
   }
 
@@ -92,7 +92,7 @@ public struct Timeline: Sendable {
   func with(_ alarm: Alarm) -> Timeline {
     Timeline(
       alarm, zone: zone, calendar: calendar, deviceContext: deviceContext, otherZones: otherZones,
-      local: local, settingsStamps: settingsStamps, device: device, clock: clock,
+      local: local, settings: settings, device: device, clock: clock,
       isCorrected: isCorrected)
   }
 

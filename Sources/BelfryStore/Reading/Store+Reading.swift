@@ -109,7 +109,7 @@ extension Store {
       deviceContext: deviceContext(of: alarm),
       otherZones: otherZones(of: alarm),
       local: alarm.partner?.quiet == nil ? nil : context.zones.local,
-      settingsStamps: settingsStamps, device: device)
+      settings: stampedSettings, device: device)
   }
 
   /// Returns true if this device rings for an alarm.

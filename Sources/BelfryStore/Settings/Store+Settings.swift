@@ -72,33 +72,37 @@ extension Store {
   }
 }
 
-/// A cache of the stamps of the settings.
-final class SettingsStampsCache: Sendable {
-  private let known = Mutex<(signature: String?, stamps: [Setting: Stamp])?>(nil)
+/// A cache of the settings with their stamps.
+final class StampedSettingsCache: Sendable {
+  private let known = Mutex<(signature: String?, settings: StampedSettings)?>(nil)
 
-  /// Returns the stamps for the signature of the settings file, or computes them.
+  /// Returns the settings for the signature of the settings file, or reads them.
   func value(
-    for signature: String?, _ compute: () -> [Setting: Stamp]
-  ) -> [Setting: Stamp] {
+    for signature: String?, _ read: () -> StampedSettings
+  ) -> StampedSettings {
     known.withLock { known in
-      if let known, known.signature == signature { return known.stamps }
-      let stamps = compute()
-      known = (signature, stamps)
-      return stamps
+      if let known, known.signature == signature { return known.settings }
+      let settings = read()
+      known = (signature, settings)
+      return settings
     }
   }
 }
 
 extension Store {
-  /// The stamps of the settings, which automatic outcomes name. Cached until the file changes.
-  var settingsStamps: [Setting: Stamp] {
-    settingsStampsCache.value(for: SettingsFile.signature(of: self)) {
+  /// The settings with their stamps, which automatic outcomes name. Cached until the file changes.
+  var stampedSettings: StampedSettings {
+    stampedSettingsCache.value(for: SettingsFile.signature(of: self)) {
       // Settings that are not valid count as the defaults, which have no stamps.
-      let stamps = (try? settingsRecord())?.stamps ?? [:]
-      return Dictionary(
-        uniqueKeysWithValues: stamps.compactMap { key, stamp in
-          Setting(rawValue: key).map { ($0, stamp) }
-        })
+      let record = (try? settingsRecord()) ?? SettingsRecord()
+      var values = Settings()
+      try? SettingsFile.apply(record, local: false, to: &values)
+      return StampedSettings(
+        values,
+        stamps: Dictionary(
+          uniqueKeysWithValues: record.stamps.compactMap { key, stamp in
+            Setting(rawValue: key).map { ($0, stamp) }
+          }))
     }
   }
 }
