@@ -12,9 +12,14 @@ let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 
 let system: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
 
+/// True for a release build that checks its assertions: `Tests/run --invariants`.
+let hasAssertions = Context.environment["BELFRY_INVARIANTS"] != nil
+
 /// The tests reach internal declarations in release builds, too, so that one build serves the binary and its tests.
 let testable: [SwiftSetting] = [
-  .unsafeFlags(["-enable-testing"], .when(configuration: .release))
+  .unsafeFlags(
+    ["-enable-testing"] + (hasAssertions ? ["-assert-config", "Debug"] : []),
+    .when(configuration: .release))
 ]
 
 /// Test code is compiled quickly instead of optimized. No other module waits for the test modules, so they are not
@@ -182,13 +187,3 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
-
-// `Tests/run --invariants`: the modules whose invariants are worth a second build, in debug. Compiling the commands and
-// the other tests, too, would take minutes more.
-if Context.environment["BELFRY_INVARIANTS"] != nil {
-  let checked = ["BelfryCoreTests", "BelfryStoreTests", "BelfrySchedulerTests", "fleet"]
-  let below = package.targets.prefix { $0.name != "BelfryDocuments" }.map(\.name)
-  let kept = Set(checked + below + ["TestSupport"])
-  package.targets.removeAll { !kept.contains($0.name) }
-  package.products = []
-}
