@@ -769,11 +769,14 @@ final class Fleet {
     for alarm in end.alarms.values.sorted(by: { $0.id < $1.id })
     where alarm.enabled && !alarm.isDeleted {
       let timeline = Timeline(alarm, zone: zones.zone(of: alarm), at: time)
-      // Its schedule may have ended.
-      if timeline.scheduled.next(after: timeline.zone.civil(at: time)) == nil { continue }
+      // Its schedule may have ended, or have weeks between its occurrences.
+      guard let scheduled = timeline.scheduled.next(after: timeline.zone.civil(at: time)) else {
+        continue
+      }
       let next = timeline.next(after: time)
       // Few of them were skipped ahead by a user.
-      guard let next, next.at < time.adding(seconds: 21 * 86_400) else {
+      let limit = timeline.zone.instant(of: scheduled).adding(seconds: 21 * 86_400)
+      guard let next, next.at < limit else {
         throw Violation("\(alarm.title) is silent until \(next.map { "\($0.civil)" } ?? "ever")")
       }
     }
