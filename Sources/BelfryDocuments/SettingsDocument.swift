@@ -95,7 +95,7 @@ extension Setting.Value {
   fileprivate var seconds: Int64? { if case .seconds(let seconds) = self { seconds } else { nil } }
   fileprivate var name: String? { if case .word(let name) = self { name } else { nil } }
   fileprivate var weekdays: [String]? {
-    if case .weekdays(let days) = self { days.sorted().map(\.abbreviation) } else { nil }
+    if case .weekdays(let days) = self { days.days.map(\.abbreviation) } else { nil }
   }
   fileprivate var followUps: [Int64]? {
     if case .plan(let plan) = self { plan.seconds } else { nil }

@@ -5,7 +5,7 @@ extension CalendarRule {
   ///
   /// Days of the month of several kinds, such as the 15th and the first Monday, need a rule for each kind. A date that
   /// two of them contain is covered twice. The rules do not know holidays.
-  static func rules(for recurrence: Recurrence, workdays: Set<Weekday>) -> [CalendarRule] {
+  static func rules(for recurrence: Recurrence, workdays: WeekdaySet) -> [CalendarRule] {
     func interval(_ count: Int) -> String { count == 1 ? "" : ";INTERVAL=\(count)" }
     func rule(_ text: String?) -> [CalendarRule] { [CalendarRule(text, covering: recurrence)] }
     let every = interval(recurrence.cadence?.interval ?? 1)
@@ -39,7 +39,7 @@ extension CalendarRule {
     let start: String
     /// The months of a yearly rule; nil for a monthly one.
     let months: [Int]?
-    let workdays: Set<Weekday>
+    let workdays: WeekdaySet
     /// Returns the recurrence on some of its days.
     let recurrence: ([Recurrence.MonthDay]) -> Recurrence
 
@@ -127,7 +127,7 @@ extension CalendarRule {
     private func onWorkdays(_ positions: [Int]) -> [CalendarRule] {
       if positions.isEmpty { return [] }
       let days = positions.map { Recurrence.MonthDay.workday($0) }
-      let text = "BYDAY=\(list(workdays.sorted().map(name)));BYSETPOS=\(list(positions))"
+      let text = "BYDAY=\(list(workdays.days.map(name)));BYSETPOS=\(list(positions))"
       return (months.map { $0.map { [$0] } } ?? [nil]).map { rule(text, days, months: $0) }
     }
   }

@@ -309,7 +309,7 @@ struct CalendarRule: Hashable {
   private static func weekdays(
     _ days: [NumberedDay], _ selection: DaySelection
   ) throws(Unsupported) -> [Recurrence.MonthDay] {
-    let plain = Set(days.compactMap { $0.number == nil ? $0.day : nil })
+    let plain = WeekdaySet(days.compactMap { $0.number == nil ? $0.day : nil })
     if plain.isEmpty, selection.positions == nil, selection.monthDays == nil {
       return try days.map { day throws(Unsupported) in
         try checked(.weekday(day.number ?? 0, day.day))

@@ -34,7 +34,7 @@ extension Input {
       text.lowercased() == "none"
         ? setting.parse("none")
         : seconds(ofList: text).flatMap { FollowUpPlan($0) }.map { .plan($0) }
-    case .weekdays: (try? weekdays(text, in: anywhere)).map { .weekdays(Set($0)) }
+    case .weekdays: (try? weekdays(text, in: anywhere)).map { .weekdays(WeekdaySet($0)) }
     case .flag, .word: setting.parse(text.lowercased())
     }
   }

@@ -66,7 +66,7 @@ public enum Input {
     var reader = try reader(text, context)
     if reader.acceptWorkday() {
       try reader.finish()
-      return context.calendar.workdays.sorted()
+      return context.calendar.workdays.days
     }
     guard let reading = try reader.weekdays() else { throw reader.notUnderstood }
     try reader.finish()

@@ -163,7 +163,7 @@ extension InputReader {
     if acceptWorkday() {
       // `every 3rd workday` is a day of the month.
       if isOrdinal || interval > 1 { return nil }
-      return RuleReading(.weekly(context.calendar.workdays.sorted(), 1), isOnWorkdays: true)
+      return RuleReading(.weekly(context.calendar.workdays.days, 1), isOnWorkdays: true)
     }
     if let unit = Vocabulary.unit(word), word.count > 2 {
       advance()
@@ -238,7 +238,7 @@ extension InputReader {
   private mutating func plainRule() throws(InputError) -> RuleReading? {
     let start = position
     if acceptWorkdays() {
-      return RuleReading(.weekly(context.calendar.workdays.sorted(), 1), isOnWorkdays: true)
+      return RuleReading(.weekly(context.calendar.workdays.days, 1), isOnWorkdays: true)
     }
     // One weekday in the singular is a date, unless a cycle follows.
     if let reading = try weekdays(), !reading.isSingle {

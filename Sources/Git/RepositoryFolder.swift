@@ -35,10 +35,11 @@ public struct RepositoryFolder: Sendable {
     guard kind >= 0 else { return true }
     // NFS, SMB, CIFS, SMB2, FUSE, 9P, Ceph, AFS, GFS2, OCFS2, Lustre, and the shared folders of VirtualBox and VMware:
     // linux/magic.h and the file systems' own sources.
-    let shared: Set<UInt32> = [
-      0x6969, 0x517B, 0xFF53_4D42, 0xFE53_4D42, 0x6573_5546, 0x0102_1997, 0x00C3_6400, 0x5346_414F,
-      0x0116_1970, 0x7461_636F, 0x0BD0_0BD0, 0x786F_4256, 0xBACB_ACBC,
-    ]
-    return shared.contains(UInt32(truncatingIfNeeded: kind))
+    switch UInt32(truncatingIfNeeded: kind) {
+    case 0x6969, 0x517B, 0xFF53_4D42, 0xFE53_4D42, 0x6573_5546, 0x0102_1997, 0x00C3_6400,
+      0x5346_414F, 0x0116_1970, 0x7461_636F, 0x0BD0_0BD0, 0x786F_4256, 0xBACB_ACBC:
+      return true
+    default: return false
+    }
   }
 }

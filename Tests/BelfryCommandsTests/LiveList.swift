@@ -32,7 +32,7 @@ struct LiveList {
   ) throws -> AsyncStream<[String]> {
     let (events, continuation) = AsyncStream.makeStream(of: Event.self)
     let changes = try StoreChanges(of: open())
-    var list = try LiveList(open)
+    let list = try LiveList(open)
     Task {
       for await key in keys { continuation.yield(.key(key)) }
       continuation.finish()

@@ -264,7 +264,7 @@ import Testing
     }
   }
 
-  @Test("A definition or a setting that is changed after a miss elsewhere does not let it ring again")
+  @Test("A change of a definition or a setting after a miss elsewhere does not let it ring again")
   func changedAfterAMiss() throws {
     let end = cameBehind.adding(seconds: settings.ringTimeout)
     let now = end.adding(seconds: 60)

@@ -79,6 +79,10 @@ import Testing
     #expect(read.signature == row.signature && read.readAt == row.readAt)
     #expect(read.validFrom == row.validFrom && read.validUntil == row.validUntil)
     #expect(read.summary == summary)
+    let (outline, whole) = (read.outline, summary.outline)
+    #expect(outline.state == whole.state && outline.isDeleted == whole.isDeleted)
+    #expect(outline.isFinished == whole.isFinished && outline.next == whole.next)
+    #expect(outline.nextRinging == whole.nextRinging)
     #expect(read.bytes == row.bytes)
     #expect(read.isValid(at: row.validFrom))
     #expect(!read.isValid(at: Instant(milliseconds: row.validFrom.milliseconds - 1)))
@@ -87,15 +91,15 @@ import Testing
 
   @Test("A row that is truncated anywhere, or has a flipped bit anywhere, is damaged")
   func damage() {
-    let bytes = CachedAlarmTests.entry(12).row.bytes
-    for length in 0..<bytes.count { #expect(CachedAlarm(Array(bytes[..<length])) == nil) }
-    #expect(CachedAlarm(bytes + [0]) == nil)
+    let bytes = Array(CachedAlarmTests.entry(12).row.bytes)
+    for length in 0..<bytes.count { #expect(CachedAlarm(bytes[..<length]) == nil) }
+    #expect(CachedAlarm((bytes + [0])[...]) == nil)
     for offset in bytes.indices {
       var flipped = bytes
       flipped[offset] ^= 1 << UInt8(offset % 8)
-      #expect(CachedAlarm(flipped) == nil, "at \(offset)")
+      #expect(CachedAlarm(flipped[...]) == nil, "at \(offset)")
       flipped[offset] = ~bytes[offset]
-      #expect(CachedAlarm(flipped) == nil, "at \(offset)")
+      #expect(CachedAlarm(flipped[...]) == nil, "at \(offset)")
     }
   }
 
@@ -108,7 +112,7 @@ import Testing
           var wrong = Array(bytes)
           wrong[offset] = value
           CacheCoding.appendChecksum(to: &wrong)
-          _ = CachedAlarm(wrong)?.summary
+          _ = CachedAlarm(wrong[...])?.summary
         }
       }
     }

@@ -76,7 +76,7 @@ extension WorkCalendar {
   public static func random(_ random: inout SeededGenerator) -> WorkCalendar {
     var workdays = WorkCalendar.defaultWorkdays
     if random.one(in: 3) {
-      workdays = Set(Weekday.allCases.filter { _ in random.one(in: 2) }).union([.wednesday])
+      workdays = WeekdaySet(Weekday.allCases.filter { _ in random.one(in: 2) } + [.wednesday])
     }
     // Some rows of holidays are so long that they exhaust the search for a working day.
     var holidays: [CivilDate] = []

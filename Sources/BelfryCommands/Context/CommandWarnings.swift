@@ -9,7 +9,10 @@ import Synchronization
 ///
 /// A command may find the same problem several times. Each warning is printed once.
 final class CommandWarnings: Sendable {
-  private let printed = Mutex<Set<[String]>>([])
+  private struct Printed {
+    var warnings: Set<[String]> = []
+  }
+  private let printed = Mutex(Printed())
   /// True during an unfinished merge of git, whose conflicts make records invalid.
   private let isMerging = Mutex(false)
 
@@ -25,7 +28,7 @@ final class CommandWarnings: Sendable {
   }
 
   /// Returns true if the lines were not printed yet, and remembers them.
-  func isNew(_ lines: [String]) -> Bool { printed.withLock { $0.insert(lines).inserted } }
+  func isNew(_ lines: [String]) -> Bool { printed.withLock { $0.warnings.insert(lines).inserted } }
 
   // MARK: The store
 

@@ -19,7 +19,7 @@ extension BatteryWarnings {
     }
     let reader = store.alarmReader()
     var byAlarm: [Identifier: BatteryWarning] = [:]
-    for alarm in ringing {
+    for alarm in ringing.summaries {
       guard let comes = alarm.nextRinging,
         let batteryWarning = BatteryWarning(standing.prediction(at: comes.at)),
         // An alarm that rings on other devices only does not depend on this battery.

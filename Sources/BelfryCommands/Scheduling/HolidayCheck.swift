@@ -12,7 +12,9 @@ struct HolidayCheck {
   func warn(about schedule: Schedule) {
     guard schedule.limits.onHoliday != nil, calendar.holidays.isEmpty else { return }
     // `every workday` does not name holidays.
-    if case .weekly(let days, _) = schedule.recurrence, Set(days) == calendar.workdays { return }
+    if case .weekly(let days, _) = schedule.recurrence, WeekdaySet(days) == calendar.workdays {
+      return
+    }
     CommandDiagnostic.warn(
       "no holidays are known, so the alarm rings on them.",
       hints: ["Import some: belfry calendar import NAME holidays.ics"])

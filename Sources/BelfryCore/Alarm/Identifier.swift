@@ -30,19 +30,26 @@ public struct Identifier: Hashable, Comparable, Sendable {
 
   /// Creates an identifier from its text; nil unless `text` has 26 characters of the alphabet.
   public init?(_ text: some StringProtocol) {
-    guard text.utf8.count == Identifier.length, text.utf8.allSatisfy(Identifier.isCharacter) else {
-      return nil
-    }
-    self.text = String(text)
+    // In the plain type, because a generic loop is slower than the rest of a short command.
+    let text = String(text)
+    guard text.utf8.count == Identifier.length else { return nil }
+    for byte in text.utf8 where !Identifier.isCharacter(byte) { return nil }
+    self.text = text
   }
 
   /// Creates an identifier from the bytes of its text; nil unless they are 26 characters of the alphabet.
   ///
   /// It is faster than parsing a string when thousands of records are read.
   public init?(_ bytes: ArraySlice<UInt8>) {
-    guard bytes.count == Identifier.length else { return nil }
-    for byte in bytes where !Identifier.isCharacter(byte) { return nil }
+    guard Identifier.isValid(bytes) else { return nil }
     text = String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// Returns true if bytes are the text of an identifier: 26 characters of the alphabet.
+  public static func isValid(_ bytes: ArraySlice<UInt8>) -> Bool {
+    guard bytes.count == length else { return false }
+    for byte in bytes where !isCharacter(byte) { return false }
+    return true
   }
 
   /// Returns true if a byte can occur in an identifier: `a`…`z`, `2`…`7`.

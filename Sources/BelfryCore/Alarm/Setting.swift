@@ -52,7 +52,7 @@ public enum Setting: String, CaseIterable, Sendable {
     /// The follow-up times.
     case plan(FollowUpPlan)
     /// One or more weekdays.
-    case weekdays(Set<Weekday>)
+    case weekdays(WeekdaySet)
     /// A name, such as that of a tier, a sound or a clock.
     case word(String)
   }
@@ -90,10 +90,10 @@ public enum Setting: String, CaseIterable, Sendable {
   }
 
   /// Returns the weekdays of `mon,fri`; nil for any other text.
-  private static func weekdays(_ text: String) -> Set<Weekday>? {
+  private static func weekdays(_ text: String) -> WeekdaySet? {
     let words = text.split(separator: ",", omittingEmptySubsequences: false)
     let days = words.compactMap { Weekday($0.filter { $0 != " " }) }
-    return days.count == words.count && !days.isEmpty ? Set(days) : nil
+    return days.count == words.count && !days.isEmpty ? WeekdaySet(days) : nil
   }
 
   /// Returns true if the setting permits a value.
@@ -128,7 +128,7 @@ extension Setting.Value: CustomStringConvertible {
     case .flag(let flag): flag ? "on" : "off"
     case .seconds(let seconds): Span.code(seconds)
     case .plan(let plan): plan.description
-    case .weekdays(let days): days.sorted().map(\.abbreviation).joined(separator: ",")
+    case .weekdays(let days): days.days.map(\.abbreviation).joined(separator: ",")
     case .word(let word): word
     }
   }

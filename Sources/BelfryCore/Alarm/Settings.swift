@@ -41,7 +41,7 @@ public struct Settings: Hashable, Sendable {
   /// True if a skipped occurrence ends a streak.
   public var skipBreaksStreak: Bool
   /// The weekdays on which people work, for schedules such as the last workday of a month. At least one.
-  public var workdays: Set<Weekday>
+  public var workdays: WeekdaySet
   /// This device: true if a ringing alarm is stopped by holding a key for three seconds.
   public var slideToStop: Bool
   /// This device: the sound of alarms that name none; `none` for silence.
@@ -62,7 +62,7 @@ public struct Settings: Hashable, Sendable {
     tier: Tier = .free, snoozeEnabled: Bool = true, snooze: Int64 = 9 * 60,
     followUps: FollowUpPlan = .standard, grace: Int64 = 12 * 3600, ringTimeout: Int64 = 30 * 60,
     fixedZone: Bool = false, skipBreaksStreak: Bool = false,
-    workdays: Set<Weekday> = WorkCalendar.defaultWorkdays, slideToStop: Bool = false,
+    workdays: WeekdaySet = WorkCalendar.defaultWorkdays, slideToStop: Bool = false,
     sound: String = "bell", soundRising: Bool = false, unmuteSound: Bool = false,
     openScreen: Bool = false, reducedMotion: Bool = false, clock: Clock = .auto
   ) {

@@ -165,7 +165,7 @@ public struct HolidayCalendar: Hashable, Stamped {
 
 extension WorkCalendar {
   /// Creates the calendar of a store with the holidays of all its calendars.
-  public init(workdays: Set<Weekday>, _ calendars: some Sequence<HolidayCalendar>) {
+  public init(workdays: WeekdaySet, _ calendars: some Sequence<HolidayCalendar>) {
     self.init(workdays: workdays, holidays: Set(calendars.flatMap(\.holidays.keys)))
   }
 }

@@ -1,12 +1,12 @@
 /// The working days of a store: the weekdays of its settings, without its holidays.
 public struct WorkCalendar: Hashable, Sendable {
   /// The weekdays on which people work.
-  public let workdays: Set<Weekday>
+  public let workdays: WeekdaySet
   /// The holidays, in ascending order without duplicates.
   public let holidays: [CivilDate]
 
   /// The weekdays from Monday to Friday.
-  public static let defaultWorkdays: Set<Weekday> = [
+  public static let defaultWorkdays: WeekdaySet = [
     .monday, .tuesday, .wednesday, .thursday, .friday,
   ]
   /// Monday to Friday, without holidays.
@@ -18,7 +18,7 @@ public struct WorkCalendar: Hashable, Sendable {
 
   /// Creates a calendar from weekdays and from holidays in any order.
   public init(
-    workdays: Set<Weekday> = WorkCalendar.defaultWorkdays, holidays: some Sequence<CivilDate> = []
+    workdays: WeekdaySet = WorkCalendar.defaultWorkdays, holidays: some Sequence<CivilDate> = []
   ) {
     self.workdays = workdays
     self.holidays = Set(holidays).sorted()

@@ -163,13 +163,16 @@ struct AlarmIndex {
     }
   }
 
-  /// Returns the summaries of all alarms.
-  func summaries() -> [AlarmSummary] {
-    var rows = cached?.rows ?? []
-    if !corrected.isEmpty { rows.removeAll { corrected[$0.id] != nil } }
-    return Chunks.map(rows.count) { [rows] range in rows[range].compactMap(\.summary) }
-      + corrected.values.compactMap { $0 }.sorted { $0.id < $1.id }
+  /// Returns all alarms, also deleted ones.
+  func listing() -> AlarmListing {
+    let rows = cached?.rows ?? []
+    return AlarmListing(
+      rows: corrected.isEmpty ? rows : rows.filter { corrected[$0.id] == nil },
+      corrected.values.compactMap { $0 }.sorted { $0.id < $1.id })
   }
+
+  /// Returns the summaries of all alarms, also of deleted ones.
+  func summaries() -> [AlarmSummary] { listing().summaries }
 
   /// Returns the summaries of the alarms whose title contains a text, case-insensitively, or whose identifier begins
   /// with it.

@@ -34,15 +34,18 @@ struct AlarmIndexCache: StorePart {
   func read() -> Content? {
     store.cache.read { database in
       guard let state = try AlarmIndexCache.state(of: database) else { return nil }
-      var rows: [CachedAlarm] = []
+      // The bytes of all rows are in one array, which is allocated once.
+      var bytes: [UInt8] = []
+      var ends: [Int] = []
       try database.run("SELECT content FROM alarms ORDER BY id") {
-        let row = try AlarmIndexCache.row($0)
-        if let last = rows.last, last.id >= row.id { throw CacheDatabase.Failure.damaged }
-        rows.append(row)
+        $0.append(0, to: &bytes)
+        ends.append(bytes.count)
       }
       // A lost row would hide that the file of its alarm is missing or changed, also if another one was there twice.
-      guard rows.count == state.count else { throw CacheDatabase.Failure.damaged }
-      return Content(generation: state.generation, fingerprint: state.fingerprint, rows: rows)
+      guard ends.count == state.count else { throw CacheDatabase.Failure.damaged }
+      return Content(
+        generation: state.generation, fingerprint: state.fingerprint,
+        rows: try AlarmIndexCache.rows(in: bytes, ends))
     }
   }
 
@@ -71,8 +74,23 @@ struct AlarmIndexCache: StorePart {
   }
 
   private static func row(_ result: CacheDatabase.Row) throws -> CachedAlarm {
-    guard let row = CachedAlarm(result.bytes(0)) else { throw CacheDatabase.Failure.damaged }
+    guard let row = CachedAlarm(result.bytes(0)[...]) else { throw CacheDatabase.Failure.damaged }
     return row
+  }
+
+  /// Returns rows that are one after another.
+  private static func rows(in bytes: [UInt8], _ ends: [Int]) throws -> [CachedAlarm] {
+    var rows: [CachedAlarm] = []
+    rows.reserveCapacity(ends.count)
+    var start = 0
+    for end in ends {
+      guard let row = CachedAlarm(bytes[start..<end]),
+        rows.last?.idBytes.lexicographicallyPrecedes(row.idBytes) ?? true
+      else { throw CacheDatabase.Failure.damaged }
+      rows.append(row)
+      start = end
+    }
+    return rows
   }
 
   /// The row of the table `state`.
@@ -237,7 +255,7 @@ struct AlarmIndexCache: StorePart {
     assert(rows.allSatisfy { $0.row.id == $0.summary.id }, "a row has the summary of its alarm")
     try database.run(
       "INSERT OR REPLACE INTO alarms (id, title, content) VALUES (?, ?, ?)",
-      rows.map { [.text($0.row.id.text), .text($0.summary.title), .bytes($0.row.bytes)] })
+      rows.map { [.text($0.row.id.text), .text($0.summary.title), .bytes(Array($0.row.bytes))] })
     // A reader of a removed index must not take a new one for it.
     let next = generation.map { $0 &+ 1 } ?? .random(in: 0...Int64.max)
     try database.execute("DELETE FROM state")

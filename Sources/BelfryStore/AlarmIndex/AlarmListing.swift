@@ -1,23 +1,59 @@
 import BelfryCore
 
-/// The alarms of a list.
+/// The alarms of a list. They are selected and sorted by their outlines, and their summaries are decoded when they are
+/// needed.
 public struct AlarmListing: Sendable {
-  /// The summaries of all alarms.
-  public let summaries: [AlarmSummary]
+  /// An alarm of a list.
+  private struct Entry: Sendable {
+    let outline: AlarmSummary.Outline
+    let source: Source
+
+    var summary: AlarmSummary? {
+      switch source {
+      case .row(let row): row.summary
+      case .summary(let summary): summary
+      }
+    }
+  }
+
+  private enum Source: Sendable {
+    /// A row of the alarm index.
+    case row(CachedAlarm)
+    case summary(AlarmSummary)
+  }
+
+  private let entries: [Entry]
+
+  private init(_ entries: [Entry]) { self.entries = entries }
 
   /// Creates a list of alarms in their order.
-  public init(_ summaries: [AlarmSummary]) { self.summaries = summaries }
+  public init(_ summaries: [AlarmSummary]) { self.init(rows: [], summaries) }
 
+  /// Creates a list of rows of the alarm index, followed by other alarms.
+  init(rows: [CachedAlarm], _ summaries: [AlarmSummary]) {
+    entries =
+      rows.map { Entry(outline: $0.outline, source: .row($0)) }
+      + summaries.map { Entry(outline: $0.outline, source: .summary($0)) }
+  }
+
+  /// The summaries of all alarms.
+  public var summaries: [AlarmSummary] { entries.compactMap(\.summary) }
   /// The number of alarms.
-  public var count: Int { summaries.count }
+  public var count: Int { entries.count }
   /// True if there is no alarm.
-  public var isEmpty: Bool { summaries.isEmpty }
+  public var isEmpty: Bool { entries.isEmpty }
+
+  /// Returns the summary of the alarm at a position; nil if its row in the index is not valid.
+  public subscript(position: Int) -> AlarmSummary? { entries[position].summary }
 
   // MARK: Selection
 
+  /// The alarms that are not deleted.
+  var present: AlarmListing { selecting { !$0.isDeleted } }
+
   /// Returns the alarms that are finished, or all others.
   public func finished(_ isFinished: Bool) -> AlarmListing {
-    AlarmListing(summaries.filter { $0.isFinished == isFinished })
+    selecting { $0.isFinished == isFinished }
   }
 
   /// Returns the alarms that ring next in a period.
@@ -25,37 +61,69 @@ public struct AlarmListing: Sendable {
   /// - Parameters:
   ///   - start: The start of the period, exclusive.
   ///   - end: The end of the period, inclusive.
-  public func ringing(after start: Instant, until end: Instant) -> [AlarmSummary] {
-    summaries.filter { summary in
-      summary.nextRinging.map { $0.at > start && $0.at <= end } ?? false
+  public func ringing(after start: Instant, until end: Instant) -> AlarmListing {
+    selecting { outline in outline.nextRinging.map { $0 > start && $0 <= end } ?? false }
+  }
+
+  private func selecting(_ isSelected: (AlarmSummary.Outline) -> Bool) -> AlarmListing {
+    AlarmListing(entries.filter { isSelected($0.outline) })
+  }
+
+  /// Returns the alarms with the earliest next occurrences, in their order.
+  ///
+  /// - Parameter limit: The maximum number of alarms.
+  func ringingFirst(_ limit: Int) -> [AlarmSummary] {
+    let times = entries.compactMap(\.outline.next).sorted().prefix(limit)
+    guard let last = times.last else { return [] }
+    let first = selecting { outline in outline.next.map { $0 <= last } ?? false }.summaries
+    let sorted = first.sorted { a, b in
+      guard let one = a.next?.at, let two = b.next?.at, one != two else { return a.id < b.id }
+      return one < two
     }
+    return Array(sorted.prefix(limit))
   }
 
   // MARK: Order
 
   /// Returns the alarms with the most urgent first, then by the next occurrence, title and id.
   public func sorted() -> AlarmListing {
-    let keys = summaries.map {
-      (rank: AlarmListing.rank($0.state), next: $0.next?.at ?? .distantFuture)
+    let ranks = entries.map { AlarmListing.rank($0.outline) }
+    let order = entries.indices.sorted { ranks[$0] < ranks[$1] }
+    var result: [Entry] = []
+    result.reserveCapacity(order.count)
+    var start = 0
+    while start < order.count {
+      var end = start + 1
+      while end < order.count, ranks[order[end]] == ranks[order[start]] { end += 1 }
+      if end == start + 1 {
+        result.append(entries[order[start]])
+      } else {
+        result += AlarmListing.sortedByTitle(order[start..<end].map { entries[$0] })
+      }
+      start = end
     }
-    let order = summaries.indices.sorted { a, b in
-      if keys[a].rank != keys[b].rank { return keys[a].rank < keys[b].rank }
-      if keys[a].next != keys[b].next { return keys[a].next < keys[b].next }
-      let (first, second) = (summaries[a], summaries[b])
-      return first.title != second.title ? first.title < second.title : first.id < second.id
-    }
-    return AlarmListing(order.map { summaries[$0] })
+    return AlarmListing(result)
   }
 
-  private static func rank(_ state: AlarmStatus.State) -> Int {
-    switch state {
-    case .ringing: 0
-    case .snoozed: 1
-    case .missed: 2
-    case .pending: 3
-    case .active, .paused: 4
-    case .disabled: 5
-    case .finished: 6
-    }
+  private static func sortedByTitle(_ entries: [Entry]) -> [Entry] {
+    // Each summary is decoded once, and shows what it is sorted by.
+    entries.compactMap(\.summary).sorted { a, b in
+      a.title != b.title ? a.title < b.title : a.id < b.id
+    }.map { Entry(outline: $0.outline, source: .summary($0)) }
+  }
+
+  /// Returns the place of an alarm among others: its urgency, then its next occurrence.
+  private static func rank(_ outline: AlarmSummary.Outline) -> (urgency: Int, next: Instant) {
+    let urgency =
+      switch outline.state {
+      case .ringing: 0
+      case .snoozed: 1
+      case .missed: 2
+      case .pending: 3
+      case .active, .paused: 4
+      case .disabled: 5
+      case .finished: 6
+      }
+    return (urgency, outline.next ?? .distantFuture)
   }
 }

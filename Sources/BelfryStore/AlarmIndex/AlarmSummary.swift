@@ -80,6 +80,27 @@ public struct AlarmSummary: Hashable, Sendable {
       && partner == nil
   }
 
+  /// The part of a summary that decides whether and where a list shows the alarm.
+  struct Outline: Sendable {
+    /// The state of the status.
+    let state: AlarmStatus.State
+    /// True if the alarm is deleted.
+    let isDeleted: Bool
+    /// True if the alarm is finished, see `AlarmStatus.isFinished`.
+    let isFinished: Bool
+    /// The time of the next occurrence; nil if there is none.
+    let next: Instant?
+    /// The next time at which the alarm rings, see `AlarmStatus.nextRinging`; nil if there is none.
+    let nextRinging: Instant?
+  }
+
+  /// The outline of the summary.
+  var outline: Outline {
+    Outline(
+      state: state, isDeleted: isDeleted, isFinished: isFinished, next: next?.at,
+      nextRinging: nextRinging?.at)
+  }
+
   /// A recurrence rule with its times of day.
   public struct Rule: Hashable, Sendable {
     /// The rule for the dates.

@@ -30,7 +30,7 @@ enum AlarmSummaryWriter {
     for tag in summary.tags.sorted() { text(tag.text) }
     text(summary.badge)
     optional(summary.partner, text)
-    bytes.append(UInt8(AlarmStatus.State.allCases.firstIndex(of: status.state) ?? 0))
+    bytes.append(status.state.code)
     number(status.validUntil.milliseconds)
     optional(status.next) {
       number(Int64($0.civil.minuteNumber))
@@ -131,11 +131,10 @@ struct AlarmSummaryReader {
   }
 
   private mutating func status() -> AlarmStatus? {
-    let states = AlarmStatus.State.allCases
-    guard let state = byte(), Int(state) < states.count, let validUntil = instant(),
+    guard let state = byte().flatMap(AlarmStatus.State.init(code:)), let validUntil = instant(),
       let hasNext = byte()
     else { return nil }
-    var status = AlarmStatus(state: states[Int(state)], validUntil: validUntil)
+    var status = AlarmStatus(state: state, validUntil: validUntil)
     if hasNext == 1 {
       guard let civil = civil(), let at = instant() else { return nil }
       status.next = Timeline.Occurrence(civil: civil, at: at)
@@ -162,5 +161,18 @@ struct AlarmSummaryReader {
     guard let isPaused = byte() else { return nil }
     if isPaused == 1 { status.pausedUntil = civil() }
     return status
+  }
+}
+
+extension AlarmStatus.State {
+  private static let all = Array(allCases)
+
+  /// The number of the state in the alarm index.
+  var code: UInt8 { UInt8(AlarmStatus.State.all.firstIndex(of: self) ?? 0) }
+
+  /// Creates the state with a number; nil if there is none.
+  init?(code: UInt8) {
+    guard Int(code) < AlarmStatus.State.all.count else { return nil }
+    self = AlarmStatus.State.all[Int(code)]
   }
 }

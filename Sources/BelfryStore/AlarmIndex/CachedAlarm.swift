@@ -3,86 +3,152 @@ import Files
 import Git
 
 /// A row of the alarm index: a summary, and the file that it describes.
+///
+/// Its fields are read from its bytes when they are needed, so that the rows of a thousand alarms cost little.
+///
+/// ```
+/// id · signature of the file · time of its read · blob · validity of the status · outline · summary · checksum
+/// ```
 struct CachedAlarm: Sendable {
-  /// The alarm's id.
-  let id: Identifier
-  /// The signature of the record's file.
-  let signature: FileSignature
-  /// A time before the file was read, in nanoseconds since the epoch. See `FileSignature.isConclusive(at:)`.
-  let readAt: Int64
-  /// The start of the time in which the summary's status is valid.
-  let validFrom: Instant
-  /// The end of that time, exclusive.
-  let validUntil: Instant
-  /// The row as bytes: its fields, the summary in the format of `AlarmSummaryWriter`, and a checksum.
-  let bytes: [UInt8]
+  /// The row as bytes.
+  let bytes: ArraySlice<UInt8>
 
   /// Creates a row.
+  ///
+  /// - Parameters:
+  ///   - id: The alarm's id.
+  ///   - signature: The signature of the record's file.
+  ///   - readAt: A time before the file was read, in nanoseconds since the epoch, see `FileSignature.isConclusive(at:)`.
+  ///   - blob: The version of the record that the summary describes.
+  ///   - validFrom: The start of the time in which the summary's status is valid.
+  ///   - validUntil: The end of that time, exclusive.
+  ///   - summary: The summary.
   init(
     id: Identifier, signature: FileSignature, readAt: Int64, blob: ObjectID, validFrom: Instant,
     validUntil: Instant, summary: AlarmSummary
   ) {
-    self.id = id
-    self.signature = signature
-    self.readAt = readAt
-    self.validFrom = validFrom
-    self.validUntil = validUntil
     var bytes = Array(id.text.utf8)
     CacheCoding.append(signature, to: &bytes)
     CacheCoding.append(readAt, to: &bytes)
     bytes += blob.bytes
     CacheCoding.append(validFrom.milliseconds, to: &bytes)
     CacheCoding.append(validUntil.milliseconds, to: &bytes)
-    assert(bytes.count == CachedAlarm.fieldsSize, "the fields before the summary have a fixed size")
+    let outline = summary.outline
+    CacheCoding.append(outline.state.code, to: &bytes)
+    CacheCoding.append(UInt8(outline.isDeleted ? 1 : 0), to: &bytes)
+    CacheCoding.append(UInt8(outline.isFinished ? 1 : 0), to: &bytes)
+    for instant in [outline.next, outline.nextRinging] {
+      CacheCoding.append(instant?.milliseconds ?? CachedAlarm.never, to: &bytes)
+    }
+    assert(bytes.count == Offset.summary, "the fields before the summary have a fixed size")
     AlarmSummaryWriter.append(summary, to: &bytes)
     CacheCoding.appendChecksum(to: &bytes)
-    self.bytes = bytes
+    self.bytes = bytes[...]
   }
 
   /// Reads a row. Returns nil if it is damaged.
-  init?(_ bytes: [UInt8]) {
-    let end = bytes.count - MemoryLayout<UInt64>.size
-    guard end >= CachedAlarm.fieldsSize,
-      CacheCoding.number(bytes, at: end) == CacheCoding.checksum(bytes[..<end]),
-      let id = Identifier(bytes[..<Identifier.length])
+  init?(_ bytes: ArraySlice<UInt8>) {
+    let size = bytes.count - MemoryLayout<UInt64>.size
+    guard size >= Offset.summary,
+      CacheCoding.number(bytes, at: size) == CacheCoding.checksum(bytes.prefix(size)),
+      Identifier.isValid(bytes.prefix(Identifier.length))
     else { return nil }
-    func number(_ offset: Int) -> Int64 {
-      CacheCoding.number(bytes, at: offset, as: Int64.self)
-    }
-    let (signed, dated) = (Identifier.length, CachedAlarm.blobEnd)
-    self.id = id
-    signature = FileSignature(
-      size: number(signed), modified: number(signed + 8), changed: number(signed + 16),
-      inode: CacheCoding.number(bytes, at: signed + 24))
-    readAt = number(signed + 32)
-    validFrom = Instant(milliseconds: number(dated))
-    validUntil = Instant(milliseconds: number(dated + 8))
     self.bytes = bytes
   }
 
-  /// The blob of the version that the summary describes.
-  var blob: ObjectID {
-    ObjectID(bytes[(CachedAlarm.blobEnd - ObjectID.byteCount)..<CachedAlarm.blobEnd])
+  /// The positions of the fields.
+  private enum Offset {
+    static let signature = Identifier.length
+    static let readAt = signature + 4 * 8
+    static let blob = readAt + 8
+    static let validFrom = blob + ObjectID.byteCount
+    static let validUntil = validFrom + 8
+    static let state = validUntil + 8
+    static let isDeleted = state + 1
+    static let isFinished = isDeleted + 1
+    static let next = isFinished + 1
+    static let nextRinging = next + 8
+    static let summary = nextRinging + 8
   }
 
-  /// The end of the blob, which follows the id, the signature and the time of the read.
-  private static let blobEnd = Identifier.length + 4 * 8 + 8 + ObjectID.byteCount
+  private func number(at offset: Int) -> Int64 {
+    CacheCoding.number(bytes, at: offset, as: Int64.self)
+  }
 
-  /// The size of the fields before the summary: all these, and the period of the status.
-  private static let fieldsSize = blobEnd + 2 * 8
+  private func instant(at offset: Int) -> Instant { Instant(milliseconds: number(at: offset)) }
 
-  /// The summary, which few commands need of all alarms; nil if it is not valid.
+  private func byte(at offset: Int) -> UInt8 { bytes[bytes.startIndex + offset] }
+
+  /// The alarm's id.
+  var id: Identifier {
+    guard let id = Identifier(idBytes) else {
+      preconditionFailure("The id was checked when the row was read.")
+    }
+    return id
+  }
+
+  /// The text of the id in UTF-8. The rows of the index are in the order of these bytes.
+  var idBytes: ArraySlice<UInt8> { bytes.prefix(Identifier.length) }
+
+  /// The signature of the record's file.
+  var signature: FileSignature {
+    FileSignature(
+      size: number(at: Offset.signature), modified: number(at: Offset.signature + 8),
+      changed: number(at: Offset.signature + 16),
+      inode: CacheCoding.number(bytes, at: Offset.signature + 24))
+  }
+
+  /// A time before the file was read, in nanoseconds since the epoch. See `FileSignature.isConclusive(at:)`.
+  var readAt: Int64 { number(at: Offset.readAt) }
+
+  /// The blob of the version that the summary describes.
+  var blob: ObjectID {
+    let start = bytes.startIndex + Offset.blob
+    return ObjectID(bytes[start..<(start + ObjectID.byteCount)])
+  }
+
+  /// The start of the time in which the summary's status is valid.
+  var validFrom: Instant { instant(at: Offset.validFrom) }
+
+  /// The end of that time, exclusive.
+  var validUntil: Instant { instant(at: Offset.validUntil) }
+
+  /// The outline of the summary, which is enough to select and sort alarms.
+  var outline: AlarmSummary.Outline {
+    func occurrence(at offset: Int) -> Instant? {
+      let milliseconds = number(at: offset)
+      return milliseconds == CachedAlarm.never ? nil : Instant(milliseconds: milliseconds)
+    }
+    return AlarmSummary.Outline(
+      state: AlarmStatus.State(code: byte(at: Offset.state)) ?? .active,
+      isDeleted: byte(at: Offset.isDeleted) == 1, isFinished: byte(at: Offset.isFinished) == 1,
+      next: occurrence(at: Offset.next), nextRinging: occurrence(at: Offset.nextRinging))
+  }
+
+  /// The number for an instant that there is not.
+  private static let never = Int64.min
+
+  /// The summary; nil if it is not valid.
   var summary: AlarmSummary? {
     bytes.withUnsafeBytes { raw in
       var reader = AlarmSummaryReader(
-        raw: UnsafeRawBufferPointer(rebasing: raw[CachedAlarm.fieldsSize..<(raw.count - 8)]))
+        raw: UnsafeRawBufferPointer(rebasing: raw[Offset.summary..<(raw.count - 8)]))
       return reader.summary(id)
     }
   }
 
-  /// The name of the record's file, with a final zero.
-  var fileName: [CChar] {
-    bytes[..<Identifier.length].map(CChar.init(bitPattern:)) + CachedAlarm.suffix
+  /// Returns the result of a closure that gets the name of the record's file, with a final zero.
+  func withFileName<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
+    withUnsafeTemporaryAllocation(byteCount: Identifier.length + 6, alignment: 1) { name in
+      bytes.withUnsafeBytes { name.copyMemory(from: .init(rebasing: $0[..<Identifier.length])) }
+      CachedAlarm.suffix.withUnsafeBytes {
+        UnsafeMutableRawBufferPointer(rebasing: name[Identifier.length...]).copyMemory(from: $0)
+      }
+      return name.withMemoryRebound(to: CChar.self) { name in
+        guard let start = name.baseAddress else { preconditionFailure("The name is not empty.") }
+        return body(start)
+      }
+    }
   }
 
   private static let suffix = Array(".json".utf8CString)

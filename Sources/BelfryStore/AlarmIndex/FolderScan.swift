@@ -32,15 +32,17 @@ struct FolderScan: Sendable {
     defer { closedir(stream) }
     let folder = dirfd(stream)
     var scan = FolderScan()
-    let states = Chunks.map(rows.count) { range in range.map { state(of: rows[$0], in: folder) } }
-    for (position, state) in states.enumerated() {
-      switch state {
+    scan.unchanged.reserveCapacity(rows.count)
+    for (position, row) in rows.enumerated() {
+      switch state(of: row, in: folder) {
       case .unchanged: scan.unchanged.append(position)
       case .changed: scan.changed.append(rows[position].id)
       case .removed: scan.removed.append(rows[position].id)
       }
     }
-    assert(states.count == rows.count, "each row has the state of its file")
+    assert(
+      scan.unchanged.count + scan.changed.count + scan.removed.count == rows.count,
+      "each row has the state of its file")
     // A folder with as many records as were found has no new one.
     var count = 0
     scan.strays = list(stream) { _ in count += 1 }
@@ -56,28 +58,43 @@ struct FolderScan: Sendable {
 
   private static func state(of row: CachedAlarm, in folder: Int32) -> FileState {
     var status = stat()
-    let result = fstatat(folder, row.fileName, &status, AT_SYMLINK_NOFOLLOW)
+    let result = row.withFileName { fstatat(folder, $0, &status, AT_SYMLINK_NOFOLLOW) }
     if result != 0 { return errno == ENOENT ? .removed : .changed }
     return row.vouches(for: FileSignature(status)) ? .unchanged : .changed
   }
 
   /// Calls a closure with the id in the name of each record, and returns the strays.
   private static func list(
-    _ stream: OpaquePointer, _ body: (Slice<UnsafeBufferPointer<UInt8>>) -> Void
+    _ stream: OpaquePointer, _ body: (UnsafeBufferPointer<UInt8>) -> Void
   ) -> [String] {
     var strays: [String] = []
     while let entry = readdir(stream) {
       let name = FolderEntry.name(entry)
-      guard name.suffix(5).elementsEqual(".json".utf8), name.first != UInt8(ascii: ".") else {
-        continue
-      }
-      let id = name.dropLast(5)
-      if id.count == Identifier.length, id.allSatisfy(Identifier.isCharacter) {
+      guard isRecord(name) else { continue }
+      let id = UnsafeBufferPointer(rebasing: name.dropLast(suffix.count))
+      if isIdentifier(id) {
         body(id)
       } else {
         strays.append(String(decoding: name, as: UTF8.self))
       }
     }
     return strays
+  }
+
+  private static let suffix = Array(".json".utf8)
+
+  /// Returns true if a name is that of a visible file that ends in `.json`. This and `isIdentifier` are loops, because
+  /// they check each name of the folder.
+  private static func isRecord(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
+    let start = name.count - suffix.count
+    guard start >= 0, name[0] != UInt8(ascii: ".") else { return false }
+    for offset in suffix.indices where name[start + offset] != suffix[offset] { return false }
+    return true
+  }
+
+  private static func isIdentifier(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
+    guard name.count == Identifier.length else { return false }
+    for byte in name where !Identifier.isCharacter(byte) { return false }
+    return true
   }
 }

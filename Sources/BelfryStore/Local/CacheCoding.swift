@@ -11,6 +11,13 @@ enum CacheCoding {
     bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: type) }
   }
 
+  /// Returns the number at an offset from the start of a slice.
+  static func number<Number: FixedWidthInteger>(
+    _ bytes: ArraySlice<UInt8>, at offset: Int, as type: Number.Type = UInt64.self
+  ) -> Number {
+    bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: type) }
+  }
+
   /// Appends a number.
   static func append(_ value: some FixedWidthInteger, to bytes: inout [UInt8]) {
     withUnsafeBytes(of: value) { bytes.append(contentsOf: $0) }

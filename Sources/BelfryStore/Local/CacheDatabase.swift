@@ -39,6 +39,14 @@ final class CacheDatabase {
         UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, column))))
     }
 
+    /// Appends the bytes in a column to an array.
+    func append(_ column: Int32, to bytes: inout [UInt8]) {
+      guard let start = sqlite3_column_blob(statement, column) else { return }
+      bytes.append(
+        contentsOf: UnsafeRawBufferPointer(
+          start: start, count: Int(sqlite3_column_bytes(statement, column))))
+    }
+
     /// Returns the text in a column.
     func text(_ column: Int32) -> String { String(decoding: bytes(column), as: UTF8.self) }
   }
@@ -48,6 +56,8 @@ final class CacheDatabase {
 
   /// The time for which a connection waits for another one, in milliseconds. Belfry then works without the caches.
   private static let timeout: Int32 = 100
+  /// The size of the part of the database that is mapped into memory instead of copied, in bytes.
+  private static let mappedSize = 16 << 20
   /// The size of the write-ahead log from which on it is moved to the database. Each first reader reads the log.
   private static let maxLogSize = 128 << 10
 
@@ -81,7 +91,11 @@ final class CacheDatabase {
     _ = belfry_sqlite_keep_log(connection)
     // This type decides when the log is moved. With `NORMAL`, the first write after that would wait for the disk, also
     // that of a command that only reads.
-    try execute("PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = OFF")
+    try execute(
+      """
+      PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = OFF;
+      PRAGMA mmap_size = \(CacheDatabase.mappedSize)
+      """)
   }
 
   deinit { _ = sqlite3_close(connection) }

@@ -12,7 +12,8 @@ extension Store {
 
   /// Returns the current summaries of all alarms. Takes no lock and never waits.
   public func overview() throws -> Overview {
-    try overview { $0.summaries() }
+    let (listing, problems) = try listing()
+    return Overview(summaries: listing.summaries, problems: problems)
   }
 
   /// Returns the current summaries of the alarms that ring next, in the order of their next occurrences, and the
@@ -20,23 +21,14 @@ extension Store {
   ///
   /// - Parameter limit: The maximum number of alarms.
   public func overview(ringingFirst limit: Int) throws -> Overview {
-    try overview { index in
-      let ringing = index.summaries().compactMap { summary in
-        summary.isDeleted ? nil : summary.next.map { (at: $0.at, summary) }
-      }
-      return ringing.sorted { ($0.at, $0.1.id) < ($1.at, $1.1.id) }.prefix(limit).map(\.1)
-    }
+    let (listing, problems) = try listing()
+    return Overview(summaries: listing.ringingFirst(limit), problems: problems)
   }
 
   /// Returns all alarms that are not deleted, in no particular order, and the invalid records. Takes no lock and never
   /// waits.
   public func listing() throws -> (listing: AlarmListing, problems: [RecordProblem]) {
-    try read { AlarmListing($0.summaries().filter { !$0.isDeleted }) }
-  }
-
-  private func overview(_ select: (AlarmIndex) -> [AlarmSummary]) throws -> Overview {
-    let (summaries, problems) = try read(select)
-    return Overview(summaries: summaries.filter { !$0.isDeleted }, problems: problems)
+    try read { $0.listing().present }
   }
 
   private func read<Result>(

@@ -139,10 +139,10 @@ extension Setting {
 
 extension JSON {
   /// The weekdays of a list; nil for any other value.
-  fileprivate var weekdays: Set<Weekday>? {
+  fileprivate var weekdays: WeekdaySet? {
     guard let list = array else { return nil }
     let days = list.compactMap { $0.string.flatMap { Weekday($0) } }
-    return days.count == list.count ? Set(days) : nil
+    return days.count == list.count ? WeekdaySet(days) : nil
   }
 
   /// Creates the JSON form of a setting's value, as in records and command output.
@@ -152,7 +152,7 @@ extension JSON {
       case .flag(let flag): .bool(flag)
       case .seconds(let seconds): .integer(seconds)
       case .plan(let plan): JSON(plan)
-      case .weekdays(let days): .array(days.sorted().map { .string($0.abbreviation) })
+      case .weekdays(let days): .array(days.days.map { .string($0.abbreviation) })
       case .word(let word): .string(word)
       }
   }

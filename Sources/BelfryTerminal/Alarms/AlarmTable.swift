@@ -105,14 +105,10 @@ package struct AlarmTable: Sendable {
     let columns = TextColumns(
       AlarmTable.columns, natural: widest(\.widths), essential: essential, AlarmTable.reductions,
       style)
-    var counts: [Group: Int] = [:]
-    for part in parts {
-      for (group, count) in part.counts { counts[group, default: 0] += count }
+    let headings = Group.allCases.map { group in
+      let count = parts.reduce(0) { $0 + $1.counts[group.rawValue] }
+      return style.paint("\(group.heading) (\(count))", .bold) + "\n"
     }
-    let headings = Dictionary(
-      uniqueKeysWithValues: counts.map { group, count in
-        (group, style.paint("\(group.heading) (\(count))", .bold) + "\n")
-      })
     return Chunks.map(parts.count, parallelFrom: 2) { range in
       range.map { index in
         text(
@@ -126,35 +122,30 @@ package struct AlarmTable: Sendable {
     var rows: TextRows
     /// The group of each row.
     var groups: [Group] = []
-    /// The number of rows of each group.
-    var counts: [Group: Int] = [:]
+    /// The number of rows of each group, at its place.
+    var counts = [Int](repeating: 0, count: Group.allCases.count)
   }
 
   private func part(_ alarms: AlarmListing, _ range: Range<Int>) -> Part {
     var part = Part(rows: TextRows(columns: AlarmTable.columns.count, expected: range.count))
     part.groups.reserveCapacity(range.count)
-    for summary in alarms.summaries[range] {
+    for position in range {
+      guard let summary = alarms[position] else { continue }
       part.groups.append(
         appendPlain(summary, to: &part.rows) ?? append(summary, to: &part.rows))
     }
-    var start = 0
-    while start < part.groups.count {
-      let group = part.groups[start]
-      let end = part.groups[start...].firstIndex { $0 != group } ?? part.groups.count
-      part.counts[group, default: 0] += end - start
-      start = end
-    }
+    for group in part.groups { part.counts[group.rawValue] += 1 }
     return part
   }
 
   private func text(
-    _ part: Part, _ columns: TextColumns, _ headings: [Group: String], after last: Group?
+    _ part: Part, _ columns: TextColumns, _ headings: [String], after last: Group?
   ) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(part.groups.count * TextRows.typicalRow)
     var last = last
     for (index, group) in part.groups.enumerated() {
-      if group != last { bytes.append(headings[group] ?? "") }
+      if group != last { bytes.append(headings[group.rawValue]) }
       last = group
       columns.append(part.rows, index, to: &bytes)
     }

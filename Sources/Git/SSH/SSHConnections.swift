@@ -20,7 +20,10 @@ public final class SSHConnections: Sendable {
   private let variables: [String: String]
   /// The time in seconds after which reading the user's configuration is aborted.
   private let timeout: Int
-  private let known = Mutex<[Host: Task<SharedSSHConnection?, Never>]>([:])
+  private struct Known {
+    var connections: [Host: Task<SharedSSHConnection?, Never>] = [:]
+  }
+  private let known = Mutex(Known())
 
   /// Creates the connections of a user.
   ///
@@ -66,15 +69,15 @@ public final class SSHConnections: Sendable {
     else { return nil }
     let host = Host(user: url.user, host: url.host, port: url.port, folder: repository)
     return known.withLock { known in
-      if let task = known[host] { return task }
+      if let task = known.connections[host] { return task }
       let task = Task { await makeConnection(to: url, in: repository, folder) }
-      known[host] = task
+      known.connections[host] = task
       return task
     }
   }
 
   /// Makes the next transfer read the user's configuration of ssh again.
-  public func forget() { known.withLock { $0 = [:] } }
+  public func forget() { known.withLock { $0.connections = [:] } }
 
   private func makeConnection(
     to url: RemoteURL, in repository: String, _ folder: String
