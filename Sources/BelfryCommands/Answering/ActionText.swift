@@ -5,7 +5,7 @@ import BelfryTerminal
 import Files
 import Glibc
 
-/// The text of actions: their problems, their failures, and what they get.
+/// The text of actions: their problems and their failures.
 enum ActionText {
   /// Returns the reason why an action cannot run, as a clause about its path.
   static func text(_ problem: ActionFolder.Problem) -> String {
@@ -41,27 +41,5 @@ enum ActionText {
     case .timedOut(let path, let seconds): "\(Printable.text(path)): timed out after \(seconds) s"
     case .notRun(let path, let reason): "\(Printable.text(path)): \(Printable.text(reason))"
     }
-  }
-
-  /// Returns `{kind: "done", title, alarm, occurrence, doneAt, note?, tags?}`, the input of an action after Done.
-  static func document(_ alarm: Alarm, _ occurrence: CivilDateTime?, at text: String) -> JSON {
-    .object(omittingNil: [
-      "kind": "done", "title": .string(alarm.title), "alarm": JSON(alarm.id),
-      "occurrence": occurrence.map { JSON($0) }, "doneAt": .string(text),
-      "note": alarm.note.map { .string($0) },
-      "tags": alarm.tags.isEmpty ? nil : .array(alarm.tags.sorted().map { JSON($0) }),
-    ])
-  }
-
-  /// Returns the same as environment variables.
-  static func variables(
-    _ alarm: Alarm, _ occurrence: CivilDateTime?, at text: String
-  ) -> [String: String] {
-    [
-      "BELFRY_KIND": "done", "BELFRY_TITLE": alarm.title, "BELFRY_ALARM": alarm.id.text,
-      "BELFRY_OCCURRENCE": occurrence?.description ?? "", "BELFRY_DONE_AT": text,
-      "BELFRY_NOTE": alarm.note ?? "",
-      "BELFRY_TAGS": alarm.tags.sorted().map(\.text).joined(separator: " "),
-    ]
   }
 }

@@ -99,7 +99,7 @@ struct Answering {
   /// Records an answer, prints its result, and runs the actions of what is done.
   func giveAndShow(_ answer: Answer, json: Bool) throws {
     let changes = try give(answer)
-    defer { DoneAction(context).run(changes) }
+    defer { context.runDoneActions(after: changes) }
     if json { return try Console.write(changes.compactMap(document), asList: isBulk) }
     for change in changes {
       for line in messages(change) {

@@ -35,7 +35,7 @@ struct Next: ParsableCommand {
     // Without words, alarms that ring too late to be shown are not even read from the index.
     let summaries =
       words.isEmpty
-      ? try StoreSession(context).overview(store, ringingFirst: count)
+      ? try context.overview(store, ringingFirst: count)
       : try context.listed(words, in: store)
     let items = try upcoming(summaries, store, after: context.storeContext.now)
     let output = AlarmOutput(store: store, style: context.style)

@@ -43,7 +43,7 @@ struct RecordAnswer: ParsableCommand {
         AnswerAlarms(
           answer, toPossible: occurrences, settings: settings, at: context.answerTime)
       }
-    DoneAction(context).run(try context.explaining { try action.perform(in: store) })
+    context.runDoneActions(after: try context.explaining { try action.perform(in: store) })
   }
 
   private static func occurrences(_ text: String) throws -> [OccurrenceID] {

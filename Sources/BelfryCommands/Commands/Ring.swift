@@ -371,7 +371,7 @@ struct RingLoop {
       [summary.id], summary.status.current, in: store, settings: settings, later)
     do {
       let changes = try answering.give(answer)
-      DoneAction(later).run(changes)
+      later.runDoneActions(after: changes)
       return changes.flatMap(answering.messages)
     } catch let refusal as CommandError {
       message = refusal.message

@@ -74,7 +74,7 @@ struct SyncCommand: AsyncParsableCommand {
     let names = store.deviceNames()
     result.printWarnings(names)
     try show(result, names, store.context.zones)
-    await StoreSession(context).maintain(
+    await context.maintain(
       store, isDetached: context.environment[CommandContext.backgroundVariable] == nil)
     try Self.fail(failures)
   }
@@ -223,7 +223,7 @@ struct Clone: AsyncParsableCommand {
     Console.line(
       "Cloned \(count) alarm\(count == 1 ? "" : "s") to \(Printable.text(store.path)); this device is called \(Printable.text(context.storeContext.deviceName))."
     )
-    StoreSession(context).offerAdoption(store)
+    context.offerAdoption(store)
   }
 }
 

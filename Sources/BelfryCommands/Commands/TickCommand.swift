@@ -72,10 +72,10 @@ struct TickCommand: AsyncParsableCommand {
     if let failure = report.failures.first {
       throw CommandError("the firings could not be recorded", causedBy: failure)
     }
-    for (alarm, event) in report.answered { await DoneAction(context).run(alarm, event) }
+    for (alarm, event) in report.answered { await context.runDoneAction(after: event, of: alarm) }
     if wake, let next = report.nextWake { try await ServiceManager(context).systemd.wake(at: next) }
     if ring, !common.json { try RingLoop(context).runIfRinging() }
-    await StoreSession(context).maintain(store)
+    await context.maintain(store)
   }
 
   /// Starts a background process for each call. A call may take minutes, and cron must not wait for it.

@@ -120,29 +120,8 @@ struct CommandContext {
 
   // MARK: The store
 
-  /// Opens the store, and prints its warnings.
-  ///
-  /// - Parameters:
-  ///   - use: what the command does with the store.
-  ///   - welcome: show the welcome pages before a user's first command.
-  /// - Throws: `StoreError.noStore` if there is none, unless the command creates one; `CommandError`, `StoreError`.
-  func open(_ use: StoreUse, welcome: Bool = true) throws -> Store {
-    try StoreSession(self).open(use, welcome: welcome)
-  }
-
-  /// Opens the store for a command that lists what is in it. Returns nil for a new user without a store.
-  ///
-  /// - Throws: `StoreError.noStore` unless nothing is at the default path.
-  func openIfAny() throws -> Store? { try StoreSession(self).openIfAny() }
-
   /// The store, opened for reading; nil if there is none or it cannot be read.
   var existing: Store? { try? Store.existing(storePath, context: storeContext) }
-
-  /// Returns the alarms, and prints warnings about invalid records.
-  func overview(_ store: Store) throws -> [AlarmSummary] { try StoreSession(self).overview(store) }
-
-  /// Returns all alarms for a list, and prints warnings about invalid records.
-  func listing(_ store: Store) throws -> AlarmListing { try StoreSession(self).listing(store) }
 
   /// Returns the alarm that a text names: by an identifier prefix, a title, or a part of one.
   ///

@@ -36,7 +36,7 @@ struct PartnerSync: AsyncParsableCommand {
       }
     }
     if notify { await PartnerNotifications(session).send(report.news) }
-    await StoreSession(session.context).maintain(session.store)
+    await session.context.maintain(session.store)
     guard let failure = report.failures.first else { return }
     for other in report.failures.dropFirst() {
       CommandError(partnerMailbox: other.error).report()

@@ -17,24 +17,21 @@ enum StoreUse: Sendable {
 }
 
 /// A command's access to its store: opening, finding alarms, and the maintenance after the command.
-struct StoreSession {
-  private let context: CommandContext
-
-  init(_ context: CommandContext) { self.context = context }
-
+extension CommandContext {
   /// Opens the store, and prints its warnings.
   ///
   /// - Parameters:
   ///   - use: what the command does with the store.
   ///   - welcome: show the welcome pages before a user's first command.
-  func open(_ use: StoreUse, welcome: Bool) throws -> Store {
+  /// - Throws: `StoreError.noStore` if there is none, unless the command creates one; `CommandError`, `StoreError`.
+  func open(_ use: StoreUse, welcome: Bool = true) throws -> Store {
     if use == .writing || use == .creating {
       // On a second core, while this one reads the store.
       BackgroundThread.start { LibGit2.preload() }
     }
-    if welcome, !context.isQuiet { try Welcome(context).showOnce() }
+    if welcome, !isQuiet { try Welcome(self).showOnce() }
     let store = use == .reading ? try openForReading() : try openForWriting(use)
-    context.warnings.warn(about: store)
+    warnings.warn(about: store)
     return store
   }
 
@@ -48,7 +45,7 @@ struct StoreSession {
       return try open(.reading, welcome: true)
     } catch StoreError.noStore(let path) {
       var status = stat()
-      guard context.environment.isDefaultStore, lstat(path, &status) != 0, errno == ENOENT else {
+      guard environment.isDefaultStore, lstat(path, &status) != 0, errno == ENOENT else {
         throw StoreError.noStore(path: path)
       }
       Console.error(
@@ -59,12 +56,12 @@ struct StoreSession {
   }
 
   private func openForReading() throws -> Store {
-    guard let store = try Store.existing(context.storePath, context: context.storeContext) else {
-      throw StoreError.noStore(path: context.storePath)
+    guard let store = try Store.existing(storePath, context: storeContext) else {
+      throw StoreError.noStore(path: storePath)
     }
-    if store.maintenance.hasMergeConflicts { context.warnings.warnAboutMerge() }
+    if store.maintenance.hasMergeConflicts { warnings.warnAboutMerge() }
     if !store.hasIdentity {
-      context.warnings.warn(
+      warnings.warn(
         "this clone of the store has no device identity yet.",
         remedy: "The scheduler and the first change give it one: belfry service install")
     }
@@ -73,25 +70,25 @@ struct StoreSession {
 
   private func openForWriting(_ use: StoreUse) throws -> Store {
     // If the disk of the store is not mounted, a new store in its place would hide it.
-    let isBackground = context.environment[CommandContext.backgroundVariable]?.isEmpty == false
+    let isBackground = environment[CommandContext.backgroundVariable]?.isEmpty == false
     let (store, opening) = try Store.open(
-      context.storePath, context: context.storeContext, creates: use == .creating && !isBackground)
+      storePath, context: storeContext, creates: use == .creating && !isBackground)
     announce(opening, store)
     do {
       try store.maintenance.resolveMergeConflicts()
     } catch {
-      context.warnings.warn("a git merge could not be completed: \(CommandError.text(of: error))")
+      warnings.warn("a git merge could not be completed: \(CommandError.text(of: error))")
     }
     return store
   }
 
   private func announce(_ opening: Store.Opening, _ store: Store) {
-    let name = Printable.text(context.storeContext.deviceName)
+    let name = Printable.text(storeContext.deviceName)
     switch opening {
     case .existing: break
     case .created:
       Console.error(
-        "Made a store at \(Printable.text(context.storePath)); this device is called \(name).")
+        "Made a store at \(Printable.text(storePath)); this device is called \(name).")
     case .adopted:
       Console.error("This clone of the store has a new device identity: \(name).")
       offerAdoption(store)
@@ -104,7 +101,7 @@ struct StoreSession {
       Console.error(
         "hint: If it replaces \(Printable.text(old.name)) (\(old.id.short)): belfry device adopt \(old.id.short)"
       )
-      if old.name == context.environment.deviceName {
+      if old.name == environment.deviceName {
         Console.error("hint: Otherwise, give it a name of its own: belfry device --name NAME")
       }
     }
@@ -118,7 +115,7 @@ struct StoreSession {
   /// Returns all alarms for a list, and prints warnings about invalid records.
   func listing(_ store: Store) throws -> AlarmListing {
     let (listing, problems) = try store.listing()
-    context.warnings.warn(about: problems)
+    warnings.warn(about: problems)
     return listing
   }
 
@@ -130,7 +127,7 @@ struct StoreSession {
   }
 
   private func shown(_ overview: Store.Overview) -> [AlarmSummary] {
-    context.warnings.warn(about: overview.problems)
+    warnings.warn(about: overview.problems)
     return overview.summaries
   }
 
