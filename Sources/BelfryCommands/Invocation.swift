@@ -1,4 +1,5 @@
 import ArgumentParser
+import BelfryStore
 import BelfryTerminal
 import CLinux
 import Dispatch
@@ -12,7 +13,7 @@ public enum Invocation {
 
   /// Runs the command in the process's arguments, and ends the process with the command's exit status.
   ///
-  /// Call it on the main thread. Synchronous commands run on this thread; no second thread is started for them.
+  /// Call it on the main thread. Synchronous commands run on this thread; a second one only loads a library for them.
   public static func run() -> Never {
     // A hook that does not read, or a closed pipe, is an error to handle; it must not end the process.
     signal(SIGPIPE, SIG_IGN)
@@ -24,6 +25,10 @@ public enum Invocation {
       // Scripts call it often, and its answer needs no parser.
       Console.write(BuildVersion.text + "\n")
       end(0)
+    }
+    // Most commands read the caches. Their library is loaded on another core while this one parses the arguments.
+    if arguments.first?.hasPrefix("-") == false {
+      _ = BackgroundThread.tryStart { Store.preloadCaches() }
     }
     do {
       var command = try Belfry.parse(process: arguments)

@@ -45,6 +45,12 @@ public struct Identifier: Hashable, Comparable, Sendable {
     text = String(decoding: bytes, as: UTF8.self)
   }
 
+  /// Creates an identifier from bytes for which `isValid` is true.
+  public init(checked bytes: ArraySlice<UInt8>) {
+    assert(Identifier.isValid(bytes), "the bytes were checked")
+    text = String(decoding: bytes, as: UTF8.self)
+  }
+
   /// Returns true if bytes are the text of an identifier: 26 characters of the alphabet.
   public static func isValid(_ bytes: ArraySlice<UInt8>) -> Bool {
     guard bytes.count == length else { return false }

@@ -37,6 +37,8 @@ struct AlarmIndexCache: StorePart {
       // The bytes of all rows are in one array, which is allocated once.
       var bytes: [UInt8] = []
       var ends: [Int] = []
+      bytes.reserveCapacity(Int(clamping: min(state.count, 10_000)) * CachedAlarm.typicalSize)
+      ends.reserveCapacity(Int(clamping: min(state.count, 10_000)))
       try database.run("SELECT content FROM alarms ORDER BY id") {
         $0.append(0, to: &bytes)
         ends.append(bytes.count)

@@ -112,9 +112,9 @@ public struct AlarmListing: Sendable {
     }.map { Entry(outline: $0.outline, source: .summary($0)) }
   }
 
-  /// Returns the place of an alarm among others: its urgency, then its next occurrence.
-  private static func rank(_ outline: AlarmSummary.Outline) -> (urgency: Int, next: Instant) {
-    let urgency =
+  /// Returns the place of an alarm among others: its urgency, then its next occurrence, in one number.
+  private static func rank(_ outline: AlarmSummary.Outline) -> Int64 {
+    let urgency: Int64 =
       switch outline.state {
       case .ringing: 0
       case .snoozed: 1
@@ -124,6 +124,8 @@ public struct AlarmListing: Sendable {
       case .disabled: 5
       case .finished: 6
       }
-    return (urgency, outline.next ?? .distantFuture)
+    let latest = Instant.distantFuture.milliseconds
+    let next = min(max(outline.next?.milliseconds ?? latest, 0), latest)
+    return urgency * (latest + 1) + next
   }
 }

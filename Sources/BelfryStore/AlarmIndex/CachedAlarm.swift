@@ -56,6 +56,9 @@ struct CachedAlarm: Sendable {
     self.bytes = bytes
   }
 
+  /// The size of most rows in bytes, for which memory is reserved.
+  static let typicalSize = 320
+
   /// The positions of the fields.
   private enum Offset {
     static let signature = Identifier.length
@@ -80,12 +83,7 @@ struct CachedAlarm: Sendable {
   private func byte(at offset: Int) -> UInt8 { bytes[bytes.startIndex + offset] }
 
   /// The alarm's id.
-  var id: Identifier {
-    guard let id = Identifier(idBytes) else {
-      preconditionFailure("The id was checked when the row was read.")
-    }
-    return id
-  }
+  var id: Identifier { Identifier(checked: idBytes) }
 
   /// The text of the id in UTF-8. The rows of the index are in the order of these bytes.
   var idBytes: ArraySlice<UInt8> { bytes.prefix(Identifier.length) }

@@ -54,6 +54,9 @@ final class CacheDatabase {
   /// True if libsqlite3 could be loaded.
   private static let isLoaded = belfry_sqlite_load() == nil
 
+  /// Loads libsqlite3, so that a later use does not wait for it.
+  static func preload() { _ = isLoaded }
+
   /// The time for which a connection waits for another one, in milliseconds. Belfry then works without the caches.
   private static let timeout: Int32 = 100
   /// The size of the part of the database that is mapped into memory instead of copied, in bytes.

@@ -90,6 +90,9 @@ struct StoreCache: StorePart {
 }
 
 extension Store {
+  /// Loads the library of the caches, so that a later use does not wait for it.
+  public static func preloadCaches() { CacheDatabase.preload() }
+
   /// The caches of this store on disk.
   var cache: StoreCache { StoreCache(store: self) }
 }
