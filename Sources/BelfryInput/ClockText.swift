@@ -13,6 +13,8 @@ struct ClockText {
   let isNumber: Bool
   /// True if the hour starts with a zero, which only the 24-hour clock has.
   let hasLeadingZero: Bool
+  /// True for `17h30`, which has the hour of the 24-hour clock. Up to `12h`, it may also be a length.
+  let hasHourLetter: Bool
 
   /// Creates the parts of a word; nil if it does not have the form of a time.
   ///
@@ -26,6 +28,17 @@ struct ClockText {
       isAfternoon = value
       break
     }
+    // `17h30`, `17h` and `9:00h`.
+    var hasHourLetter = false
+    if isAfternoon == nil, let letter = text.firstIndex(of: "h") {
+      let (hour, minute) = (text[..<letter], text[text.index(after: letter)...])
+      guard !hour.isEmpty, minute.isEmpty || minute.utf8.count == 2 && !hour.contains(":") else {
+        return nil
+      }
+      hasHourLetter = true
+      text = hour + (minute.isEmpty ? "" : ":" + minute)
+    }
+    self.hasHourLetter = hasHourLetter
     guard text.utf8.allSatisfy({ ($0 >= 0x30 && $0 <= 0x39) || $0 == 0x3a || $0 == 0x2e }) else {
       return nil
     }
@@ -35,11 +48,11 @@ struct ClockText {
     guard parts.allSatisfy({ !$0.isEmpty && $0.utf8.count <= 4 }) else { return nil }
     let numbers = parts.compactMap { Int($0) }
     guard numbers.count == parts.count else { return nil }
-    isNumber = parts.count == 1 && isAfternoon == nil
+    isNumber = parts.count == 1 && isAfternoon == nil && !hasHourLetter
     hasLeadingZero = text.hasPrefix("0") && text.utf8.count > 1
     switch (parts.count, text.utf8.count) {
     case (1, 1...2): (hour, minute) = (numbers[0], nil)
-    case (1, 4): (hour, minute) = (numbers[0] / 100, numbers[0] % 100)
+    case (1, 3...4): (hour, minute) = (numbers[0] / 100, numbers[0] % 100)
     case (2...3, _)
     where parts[0].utf8.count <= 2 && parts.dropFirst().allSatisfy { $0.count == 2 }:
       if parts.count == 3 {
@@ -63,9 +76,18 @@ struct ClockText {
 struct TimeReading {
   let time: CivilTime
   /// True for an hour from 1 to 12 without minutes, am or pm, which may mean the morning or the afternoon.
-  let isBareHour: Bool
+  var isBareHour: Bool
+  /// True for any time of the 12-hour clock without am or pm: `5`, `5:30`, `quarter to 6`.
+  var lacksHalf = false
+  /// True for a time after midnight of the coming night: `tonight at 1`.
+  var isAfterMidnight = false
   /// The words as they were typed.
   let source: String
+
+  /// Returns the same reading with another time.
+  func with(_ time: CivilTime) -> TimeReading {
+    TimeReading(time: time, isBareHour: false, source: source)
+  }
 
   /// The same hour in the other half of the day.
   var otherHalf: CivilTime? {
@@ -94,11 +116,20 @@ extension InputReader {
       return TimeReading(time: .noon, isBareHour: false, source: "noon")
     }
     if accept("midnight") {
-      return TimeReading(time: .midnight, isBareHour: false, source: "midnight")
+      return TimeReading(
+        time: .midnight, isBareHour: false, isAfterMidnight: isTonight, source: "midnight")
     }
-    guard var clock = try ClockText(word) else { return nil }
+    if let reading = try spokenTime() { return reading }
+    var parts = try ClockText(word)
+    if parts == nil { parts = try spelledHour(form) }
+    guard var clock = parts else { return nil }
+    // `2h` may be a length.
+    if clock.hasHourLetter, !word.contains(":"), form == .distinct, clock.hour <= 12 { return nil }
+    // Three digits are an hour and minutes only behind `at`.
+    if clock.isNumber, word.utf8.count == 3, form == .distinct { return nil }
     let following = peek(1)
     var isOClock = false
+    var isHourOf24 = clock.hasHourLetter
     if clock.isAfternoon == nil {
       let half = following.replacing(".", with: "")
       if half == "am" || half == "pm" {
@@ -107,11 +138,21 @@ extension InputReader {
       } else if ["o'clock", "oclock"].contains(following) {
         isOClock = true
         advance()
+      } else if following == "uhr" {
+        isOClock = true
+        isHourOf24 = true
+        advance()
+      } else if ["noon", "midnight"].contains(following), clock.hour == 12, clock.minute == nil {
+        clock.isAfternoon = following == "noon"
+        advance()
       }
     }
     advance()
     partOfDay(&clock)
-    if isThisEvening, clock.isAfternoon == nil, (1...11).contains(clock.hour) {
+    let isAfterMidnight = isTonight && clock.isAfternoon == nil && isNight(clock)
+    if isAfterMidnight {
+      clock.isAfternoon = false
+    } else if isThisEvening, clock.isAfternoon == nil, (1...11).contains(clock.hour) {
       clock.isAfternoon = true
     }
     let isNumber = clock.isNumber && clock.isAfternoon == nil && !isOClock
@@ -131,13 +172,80 @@ extension InputReader {
     if form == .distinct, clock.hasFullStop, clock.isAfternoon == nil,
       let date = DateText.dayAndMonth(day: clock.hour, month: clock.minute ?? 0)
     {
+      if hasOtherTime(than: start) {
+        position = start
+        return nil
+      }
       throw .ambiguous(source, readings: [time.description, date])
     }
+    // `2029` alone may be the year.
+    if form == .distinct, isNumber, tokens.count == 1,
+      (2000..<2100).contains(Int(word(at: start)) ?? 0)
+    {
+      throw .ambiguous(source, readings: [time.description, "1 jan \(source)"])
+    }
+    let lacksHalf =
+      clock.isAfternoon == nil && !clock.hasLeadingZero && !isHourOf24
+      && (1...12).contains(clock.hour)
     return TimeReading(
-      time: time,
-      isBareHour: clock.isAfternoon == nil && clock.minute == nil && !clock.hasLeadingZero
-        && (1...12).contains(clock.hour),
-      source: source)
+      time: time, isBareHour: lacksHalf && clock.minute == nil, lacksHalf: lacksHalf,
+      isAfterMidnight: isAfterMidnight, source: source)
+  }
+
+  private func word(at position: Int) -> String { tokens[position].text }
+
+  /// Returns the hour of `nine`, which only follows `at`.
+  private func spelledHour(_ form: TimeForm) throws(InputError) -> ClockText? {
+    guard form == .any, word != "a", word != "an", word.first?.isLetter == true,
+      let number = Vocabulary.number(word)
+    else { return nil }
+    return try ClockText(String(number))
+  }
+
+  /// Reads `half past 7`, `quarter to 6`, `10 past 5`.
+  private mutating func spokenTime() throws(InputError) -> TimeReading? {
+    try attempt { (reader) throws(InputError) -> TimeReading? in
+      let start = reader.position
+      let minutes: Int
+      if reader.accept("half past", "half-past") {
+        minutes = 30
+      } else if reader.accept("quarter past", "a quarter past") {
+        minutes = 15
+      } else if reader.accept("quarter to", "a quarter to") {
+        minutes = -15
+      } else if let number = Vocabulary.number(reader.word), (1...29).contains(number),
+        reader.word != "a", ["past", "to"].contains(reader.peek(1)),
+        [5, 10, 20, 25].contains(number)
+      {
+        minutes = reader.peek(1) == "past" ? number : -number
+        reader.advance(2)
+      } else {
+        return nil
+      }
+      guard let hour = try reader.time(.any), hour.time.minute == 0,
+        case let minute = (hour.time.hour * 60 + minutes + 1440) % 1440,
+        let time = CivilTime(hour: minute / 60, minute: minute % 60)
+      else { return nil }
+      return TimeReading(
+        time: time, isBareHour: hour.isBareHour, lacksHalf: hour.lacksHalf,
+        source: reader.source(from: start))
+    }
+  }
+
+  /// True if the input has another time that is no date.
+  private func hasOtherTime(than start: Int) -> Bool {
+    tokens.indices.contains { index in
+      guard index != start, let clock = try? ClockText(tokens[index].text) else { return false }
+      return !clock.hasFullStop && !clock.isNumber
+    }
+  }
+
+  /// True if the input is about the coming night.
+  private var isTonight: Bool { tokens.contains { $0.text == "tonight" } }
+
+  /// Returns true for an hour that is night after midnight in `tonight at 1`.
+  private func isNight(_ clock: ClockText) -> Bool {
+    clock.hour == 12 || clock.hour < 5 && (clock.minute != nil || clock.hour > 0)
   }
 
   /// True if the input is about this evening, so that `9` is 21:00.
@@ -162,7 +270,6 @@ extension InputReader {
 
   /// Returns the times of a list such as `9am, 12 and 17:00`, or nil if there is none.
   ///
-  /// - Throws: `InputError.ambiguous` for a small number that may mean the morning or the afternoon.
   mutating func times(_ form: TimeForm) throws(InputError) -> [TimeReading]? {
     guard let first = try time(form) else { return nil }
     var readings = [first]
@@ -180,11 +287,40 @@ extension InputReader {
       readings.append(next)
     }
     // A time such as 18:00 in the same list shows the 24-hour clock.
-    let is24Hours = readings.contains { !$0.isBareHour && $0.time.hour > 12 }
-    for reading in readings where reading.isBareHour && !is24Hours {
-      if (1...InputReader.lastAmbiguousHour).contains(reading.time.hour) { throw reading.ambiguity }
+    let is24Hours = readings.contains { !$0.lacksHalf && $0.time.hour > 12 && !$0.source.hasHalf }
+    if is24Hours {
+      for index in readings.indices {
+        (readings[index].isBareHour, readings[index].lacksHalf) = (false, false)
+      }
+    }
+    readings = InputReader.ascending(readings)
+    // `8 and 8` are both halves of the day.
+    if readings.count == 2, readings[0].isBareHour, readings[0].time == readings[1].time,
+      let other = readings[1].otherHalf
+    {
+      return [readings[0].with(readings[0].time), readings[1].with(other)]
     }
     return readings
+  }
+
+  /// Returns the times of `8, 12, 4 and 8pm` with 4 in the half of the day in which it follows 12.
+  private static func ascending(_ readings: [TimeReading]) -> [TimeReading] {
+    guard readings.count > 2, readings.contains(where: \.source.hasHalf) else { return readings }
+    var result = readings
+    for index in readings.indices.dropFirst() where result[index].lacksHalf {
+      let previous = result[index - 1].time
+      if result[index].time > previous { continue }
+      guard let other = result[index].otherHalf, other > previous else { return readings }
+      result[index] = result[index].with(other)
+    }
+    return zip(result, result.dropFirst()).allSatisfy { $0.time < $1.time } ? result : readings
+  }
+
+  /// Throws an error for a small number alone, which may mean the morning or the afternoon.
+  static func checkHalves(_ readings: [TimeReading]) throws(InputError) {
+    for reading in readings where reading.isBareHour {
+      if (1...InputReader.lastAmbiguousHour).contains(reading.time.hour) { throw reading.ambiguity }
+    }
   }
 
   /// True if the next word is a number with a noun, and no time of day: `6 times`, `4 dec`, `42 days after done`.
@@ -198,6 +334,14 @@ extension InputReader {
   /// The last hour that, as a number alone, may mean the morning or the afternoon. From 7 to 12 it is the hour of the
   /// 24-hour clock.
   static let lastAmbiguousHour = 6
+}
+
+extension String {
+  /// True for a text with am or pm, which says nothing about the clock of other times.
+  var hasHalf: Bool {
+    let text = lowercased().replacing(".", with: "")
+    return text.hasSuffix("am") || text.hasSuffix("pm")
+  }
 }
 
 extension CivilTime {

@@ -30,6 +30,7 @@ public enum Input {
     _ = reader.accept("at")
     guard let times = try reader.times(.any) else { throw reader.notUnderstood }
     try reader.finish()
+    try InputReader.checkHalves(times)
     return times.map(\.time)
   }
 
@@ -154,22 +155,34 @@ public enum Input {
 
   /// Returns the parts of a schedule: `every other tue 7pm except 2026-12-29`, a line of cron, or the text of
   /// `OnCalendar` or `RRULE`.
+  ///
+  /// - Throws: `InputError.notUnderstood` with the whole text as it may be meant, if one word is misspelled.
   public static func schedule(
+    _ text: String, in context: InputContext
+  ) throws(InputError) -> ScheduleDraft {
+    do throws(InputError) {
+      return try understood(text, in: context)
+    } catch {
+      guard case .notUnderstood(let word, _) = error else { throw error }
+      throw .notUnderstood(word, suggestion: correction(of: word, in: text, context))
+    }
+  }
+
+  static func understood(
     _ text: String, in context: InputContext
   ) throws(InputError) -> ScheduleDraft {
     if let draft = try CronLine.schedule(text) { return draft }
     if let draft = try OnCalendarText.schedule(text, in: context) { return draft }
-    let draft = try phrase(text, in: context)
-    guard let name = draft.zone, let zone = context.zoneNames.rules(name) else { return draft }
-    // The dates are those in the zone of the phrase.
-    return try phrase(text, in: context.with(zone: zone))
-  }
-
-  private static func phrase(
-    _ text: String, in context: InputContext
-  ) throws(InputError) -> ScheduleDraft {
-    var reader = ScheduleReader(try reader(text, context), ScheduleDraft())
-    return try reader.read()
+    var local = ScheduleReader(try reader(text, context), ScheduleDraft())
+    var failure: InputError?
+    do throws(InputError) { _ = try local.read() } catch { failure = error }
+    // The dates are those in the zone of the phrase, in which a time may not have passed yet.
+    if let zone = local.draft.zone.flatMap(context.zoneNames.rules) {
+      var zoned = ScheduleReader(try reader(text, context.with(zone: zone)), ScheduleDraft())
+      return try zoned.read()
+    }
+    if let failure { throw failure }
+    return local.draft
   }
 
   static func reader(_ text: String, _ context: InputContext) throws(InputError) -> InputReader {

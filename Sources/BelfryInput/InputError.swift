@@ -24,6 +24,18 @@ public enum InputError: Error, Equatable, Sendable {
   case unsupported(Unsupported)
   /// An interval of minutes does not divide a day, and the input has no window.
   case unevenInterval(minutes: Int)
+  /// A window has no interval: `mon-fri 9-17`.
+  case windowAlone(CivilTime, CivilTime)
+  /// A one-time schedule has several times of day: `8am and 8pm`.
+  case severalTimes(String)
+  /// A date and a weekday contradict each other: `thu 27 nov`.
+  case wrongWeekday(String, CivilDate)
+  /// A date has passed, and has another one: `thursday 9am` on a Thursday afternoon.
+  case passed(String, next: CivilDate)
+  /// A number without a unit may be a year: `in 2029`.
+  case numberAlone(String)
+  /// A word is not English.
+  case foreignWord(String)
   /// A window ends before it starts, or is shorter than its interval.
   case emptyWindow(CivilTime, CivilTime)
   /// `twice a day` with another number of times.
@@ -59,6 +71,18 @@ public enum InputError: Error, Equatable, Sendable {
     case combination
     /// A time of day that has no fixed hour: `tomorrow morning`.
     case partOfDay
+    /// A time of day that follows the sun.
+    case sun
+    /// A season, or a phase of the moon.
+    case season
+    /// A day that each person knows: a payday.
+    case payday
+    /// A day that has another date in each country or family: a birthday.
+    case namedDay
+    /// Weeks or days with even or odd numbers.
+    case parity
+    /// A place instead of a time.
+    case place
     /// More dates than a schedule can omit.
     case tooManyDates
     /// A number of occurrences of a rule that follows completions.

@@ -19,6 +19,7 @@ extension InputReader {
     let start = position
     let isNext = accept("next")
     if isNext || accept("this", "coming") {
+      if !isNext, accept("weekend") { return .weekday(.saturday, afterToday: false) }
       if let weekday = singleWeekday() { return .weekday(weekday, afterToday: isNext) }
       if isNext, let date = nextUnit() { return .fixed(date) }
       position = start
@@ -32,9 +33,11 @@ extension InputReader {
       _ = accept(",")
       // `Thu 24 Dec` and `Thu 2026-12-24` are the date.
       if let date = try attempt({ (reader) throws(InputError) in try reader.dateAfterWeekday() }) {
+        if case .dayOfMonth(let day) = date { return try next(weekday, day, from: start) }
         try check(date, is: weekday, from: start)
         return date
       }
+      if let date = try dayBehindWeekday(weekday, from: start) { return date }
       return .weekday(weekday, afterToday: false)
     }
     return try namedDate()
@@ -59,7 +62,57 @@ extension InputReader {
   private func check(
     _ date: DateReading, is weekday: Weekday, from start: Int
   ) throws(InputError) {
-    if resolved(date).weekday != weekday { throw .noSuchDate(source(from: start)) }
+    let resolved = resolved(date)
+    if resolved.weekday != weekday { throw .wrongWeekday(source(from: start), resolved) }
+  }
+
+  /// Returns the next day of a month that is a certain weekday: `friday the 13th`.
+  private func next(
+    _ weekday: Weekday, _ day: Int, from start: Int
+  ) throws(InputError) -> DateReading {
+    // The dates of the Gregorian calendar recur after 28 years, except around a century.
+    let today = context.today
+    let months = (0...(12 * 40)).lazy.map { today.month - 1 + $0 }
+    let dates = months.compactMap { month -> CivilDate? in
+      let parts = DateText.Parts(day: day, month: month % 12 + 1, year: today.year + month / 12)
+      guard DateText.isDate(parts) else { return nil }
+      return CivilDate(year: today.year + month / 12, month: month % 12 + 1, day: day)
+    }
+    guard let date = dates.first(where: { $0 >= today && $0.weekday == weekday }) else {
+      throw .noSuchDate(source(from: start))
+    }
+    return .fixed(date)
+  }
+
+  /// Reads the number in `thu 24`, which is a day of the month if that is a Thursday.
+  ///
+  /// - Throws: `InputError.ambiguous` if it may be an hour, too.
+  private mutating func dayBehindWeekday(
+    _ weekday: Weekday, from start: Int
+  ) throws(InputError) -> DateReading? {
+    guard let number = digits(word), (1...31).contains(number), word.first != "0",
+      Vocabulary.unit(peek(1)) == nil, !["am", "pm", "times", "uhr", "o'clock"].contains(peek(1))
+    else { return nil }
+    let first = resolved(.dayOfMonth(number))
+    let dates = [first, resolved(.dayOfMonth(number), from: first.adding(days: 1))]
+    let date = dates.first { $0.weekday == weekday } ?? first
+    guard date.weekday == weekday else {
+      if number < 24 { return nil }
+      advance()
+      throw .wrongWeekday(source(from: start), date)
+    }
+    // `wed 9 and 17` has times.
+    if number < 24, [",", "and", "&"].contains(peek(1)) { return nil }
+    advance()
+    if number < 24, isAtEnd, let time = CivilTime(hour: number, minute: 0) {
+      let hours = number < 12 ? ["\(time)", "\(number + 12):00"] : ["\(time)"]
+      throw .ambiguous(
+        source(from: start),
+        readings: hours.map { "\(weekday.abbreviation) \($0)" } + [
+          "\(date.day) \(CivilDate.monthNames[date.month - 1])"
+        ])
+    }
+    return .fixed(date)
   }
 
   private func reading(
@@ -85,24 +138,110 @@ extension InputReader {
   private mutating func relativeDate() throws(InputError) -> CivilDate? {
     let today = context.today
     if accept("today", "tonight", "this evening") { return today }
-    if accept("tomorrow", "tmrw", "tmr") { return today.adding(days: 1) }
+    if accept("tomorrow", "tmrw", "tmr", "2moro", "2morrow") { return today.adding(days: 1) }
+    if accept("the week after next", "week after next") { return today.adding(days: 14) }
+    if let date = try workdaysAhead() { return date }
+    if let date = try dayOfNextMonth() { return date }
+    if let date = try feast() { return date }
     if accept("yesterday") { return today.adding(days: -1) }
     if accept("the day after tomorrow", "day after tomorrow", "overmorrow") {
       return today.adding(days: 2)
     }
-    if accept("end of the month", "end of this month", "the end of the month", "end of month") {
+    if accept(
+      "end of the month", "end of this month", "the end of the month", "end of month", "eom")
+    {
       return endOfMonth(today.month, year: today.year)
     }
-    if accept("end of the year", "end of this year", "the end of the year", "end of year") {
+    if accept("end of the year", "end of this year", "the end of the year", "end of year", "eoy") {
       return endOfMonth(12, year: today.year)
+    }
+    if accept(
+      "end of the quarter", "end of this quarter", "the end of the quarter", "end of quarter")
+    {
+      return endOfMonth((today.month + 2) / 3 * 3, year: today.year)
     }
     if let date = endOfNamedMonth() { return date }
     return try attempt { (reader) throws(InputError) in
-      let isPrefixed = reader.accept("in")
+      let isPrefixed =
+        reader.accept("in", "after") || reader.word.hasPrefix("+") || reader.isQuantity
       guard let period = try reader.period() else { return nil }
       guard isPrefixed || reader.accept("from now", "from today") else { return nil }
       return today.adding(period)
     }
+  }
+
+  /// Reads `in 3 workdays`.
+  private mutating func workdaysAhead() throws(InputError) -> CivilDate? {
+    try attempt { (reader) throws(InputError) in
+      guard reader.accept("in"), let count = Vocabulary.number(reader.word) else { return nil }
+      reader.advance()
+      guard reader.acceptWorkday() else { return nil }
+      guard (1...1000).contains(count) else { throw .outOfRange("\(count)") }
+      var (date, left) = (reader.context.today, count)
+      for _ in 0..<20_000 where left > 0 {
+        date = date.adding(days: 1)
+        if reader.context.calendar.isWorkday(date) { left -= 1 }
+      }
+      return left == 0 ? date : nil
+    }
+  }
+
+  /// Reads `next month on the 5th` and `first day of next month`.
+  private mutating func dayOfNextMonth() throws(InputError) -> CivilDate? {
+    try attempt { (reader) throws(InputError) in
+      let start = reader.position
+      let day: Int
+      if reader.accept("next month on the", "next month on") {
+        guard let ordinal = Vocabulary.ordinal(reader.word) ?? reader.digits(reader.word) else {
+          return nil
+        }
+        day = ordinal
+        reader.advance()
+      } else {
+        _ = reader.accept("on the", "the")
+        if reader.accept("first day of next month") {
+          day = 1
+        } else if let ordinal = Vocabulary.ordinal(reader.word) {
+          reader.advance()
+          guard reader.accept("of next month") else { return nil }
+          day = ordinal
+        } else {
+          return nil
+        }
+      }
+      let today = reader.context.today
+      let (year, month) = today.month == 12 ? (today.year + 1, 1) : (today.year, today.month + 1)
+      guard DateText.isDate(DateText.Parts(day: day, month: month, year: year)) else {
+        throw .noSuchDate(reader.source(from: start))
+      }
+      return CivilDate(year: year, month: month, day: day)
+    }
+  }
+
+  /// Reads a day with a name and a date that is the same everywhere.
+  private mutating func feast() throws(InputError) -> CivilDate? {
+    let fixed: [(names: [String], month: Int, day: Int)] = [
+      (["christmas eve"], 12, 24), (["christmas day", "christmas", "xmas"], 12, 25),
+      (["boxing day"], 12, 26), (["new year's eve", "new years eve"], 12, 31),
+      (["new year's day", "new years day", "new year's", "new year"], 1, 1),
+      (["valentine's day", "valentines day"], 2, 14), (["halloween"], 10, 31),
+    ]
+    for feast in fixed where accept(anyOf: feast.names) {
+      return resolved(.dayOfYear(month: feast.month, day: feast.day))
+    }
+    let moving: [(names: [String], days: Int)] = [
+      (["good friday"], -2), (["easter monday"], 1), (["easter sunday", "easter"], 0),
+      (["ash wednesday"], -46), (["maundy thursday"], -3), (["ascension day", "ascension"], 39),
+      (["whit sunday", "pentecost"], 49), (["whit monday", "pentecost monday"], 50),
+      (["corpus christi"], 60),
+    ]
+    for feast in moving where accept(anyOf: feast.names) {
+      let dates = [0, 1].map {
+        CivilDate.easter(of: context.today.year + $0).adding(days: feast.days)
+      }
+      return dates.first { $0 >= context.today }
+    }
+    return nil
   }
 
   private mutating func endOfNamedMonth() -> CivilDate? {
@@ -154,7 +293,7 @@ extension InputReader {
 
   /// Returns a number with a unit, in one word or two: `90d`, `3 days`, `a week`.
   mutating func quantity() throws(InputError) -> (count: Int, unit: Vocabulary.Unit)? {
-    let word = word
+    let word = word.hasPrefix("+") ? String(word.dropFirst()) : word
     let digits = word.prefix { $0.isASCII && $0.isNumber }
     if !digits.isEmpty, digits.count < word.count,
       let unit = Vocabulary.unit(String(word.dropFirst(digits.count)))
@@ -182,14 +321,22 @@ extension InputReader {
   private mutating func namedDate() throws(InputError) -> DateReading? {
     let start = position
     let hasArticle = accept("the")
+    if let date = joinedDate(), !hasArticle {
+      advance()
+      return try named(day: date.day, month: date.month, from: start)
+    }
     if let month = Vocabulary.month(word), !hasArticle {
       let dayWord = peek(1)
       guard let day = Vocabulary.ordinal(dayWord) ?? digits(dayWord) else { return nil }
       advance(2)
       return try named(day: day, month: month, from: start)
     }
-    let ordinal = Vocabulary.ordinal(word)
-    guard let day = ordinal ?? digits(word) else {
+    let ordinal = Vocabulary.ordinal(word) ?? (word == "1er" ? 1 : nil)
+    // `24. december`
+    let dotted =
+      word.hasSuffix(".") && Vocabulary.month(peek(1)) != nil
+      ? digits(String(word.dropLast())) : nil
+    guard let day = ordinal ?? dotted ?? digits(word) else {
       position = start
       return nil
     }
@@ -199,12 +346,22 @@ extension InputReader {
       advance()
       return try named(day: day, month: month, from: start)
     }
-    guard hasArticle, ordinal != nil, !hasOf else {
+    guard ordinal != nil, !hasOf else {
       position = start
       return nil
     }
     guard (1...31).contains(day) else { throw .noSuchDate(source(from: start)) }
     return .dayOfMonth(day)
+  }
+
+  /// Returns the day and the month of `27nov`.
+  private func joinedDate() -> (day: Int, month: Int)? {
+    let day = word.prefix { $0.isASCII && $0.isNumber }
+    let name = String(word.dropFirst(day.count))
+    guard (1...2).contains(day.count), name.count >= 3, let number = Int(day),
+      let month = Vocabulary.month(name), Vocabulary.unit(name) == nil
+    else { return nil }
+    return (number, month)
   }
 
   private func digits(_ word: String) -> Int? {
@@ -229,6 +386,26 @@ extension InputReader {
     else { return nil }
     advance(distance + 1)
     return year
+  }
+
+  // MARK: Starts
+
+  /// Reads `next week`, `next month` and `next year` as the start of a schedule: their first days.
+  mutating func startOfUnit() -> CivilDate? {
+    let today = context.today
+    if accept("next week") { return today.adding(days: 7 - today.weekday.rawValue) }
+    if accept("next month") { return endOfMonth(today.month, year: today.year).adding(days: 1) }
+    if accept("next year") { return CivilDate(year: today.year + 1, month: 1, day: 1) }
+    return nil
+  }
+
+  /// Returns the date of a reading as the start of a schedule: a date without a year is the nearest one, past or future.
+  func nearest(_ reading: DateReading) -> CivilDate {
+    let next = resolved(reading)
+    guard case .dayOfYear = reading else { return next }
+    let past = resolvedInPast(reading)
+    let today = context.today.dayNumber
+    return today - past.dayNumber < next.dayNumber - today ? past : next
   }
 
   // MARK: Resolving

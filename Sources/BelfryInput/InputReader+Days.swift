@@ -109,6 +109,7 @@ extension InputReader {
   /// - Parameter bareNumbers: `15` alone is a day.
   mutating func monthDays(bareNumbers: Bool) throws(InputError) -> MonthDayReading? {
     let start = position
+    if let days = lastDays() { return MonthDayReading(days: days, isNumeric: false) }
     var days: [Recurrence.MonthDay] = []
     var open: [Int] = []
     var isNumeric = true
@@ -146,6 +147,20 @@ extension InputReader {
     return days.isEmpty ? nil : MonthDayReading(days: days, isNumeric: isNumeric)
   }
 
+  /// Reads `the last two days`.
+  private mutating func lastDays() -> [Recurrence.MonthDay]? {
+    let start = position
+    _ = accept("the")
+    guard accept("last"), let count = Vocabulary.number(word), (2...7).contains(count),
+      peek(1) == "days"
+    else {
+      position = start
+      return nil
+    }
+    advance(2)
+    return (1...count).map { .fromEnd($0) }
+  }
+
   private func checked(
     _ day: Recurrence.MonthDay, from start: Int
   ) throws(InputError) -> Recurrence.MonthDay {
@@ -163,7 +178,7 @@ extension InputReader {
     position = start
     _ = accept("the")
     if let ordinal = positionFromEnd() ?? acceptedOrdinal() { return .ordinal(ordinal) }
-    if bareNumbers || peek(1) == "of", word.first?.isNumber == true,
+    if bareNumbers || peek(1) == "of" || peek(1) == "monthly", word.first?.isNumber == true,
       let number = Vocabulary.number(word),
       (1...31).contains(number), Vocabulary.unit(peek(1)) == nil
     {
@@ -183,6 +198,11 @@ extension InputReader {
   /// Returns a position from the end as a negative number: `last` is -1, `last-2` is -3, `second-to-last` is -2.
   private mutating func positionFromEnd() -> Int? {
     if accept("next to last", "next-to-last", "penultimate", "last but one") { return -2 }
+    // `second last friday`, `3rd last thursday`
+    if let ordinal = Vocabulary.ordinal(word), peek(1) == "last" {
+      advance(2)
+      return -ordinal
+    }
     if accept("last") { return -1 }
     if word.hasPrefix("last-"), let count = Vocabulary.number(String(word.dropFirst(5))),
       word.last?.isNumber == true

@@ -6,8 +6,7 @@ extension InputReader {
   /// - Throws: `InputError.outOfRange` for 0 and for more than 366 days.
   mutating func length() throws(InputError) -> Int64? {
     let start = position
-    if accept("half an hour", "half hour") { return 1800 }
-    if accept("an hour and a half") { return 5400 }
+    if let length = spokenLength() { return length }
     var total: Int64 = 0
     var isGiven = false
     while let part = lengthPart(isFirst: !isGiven) {
@@ -30,6 +29,97 @@ extension InputReader {
   /// The maximum length in seconds.
   static let maxLength: Int64 = 366 * 86_400
 
+  /// Reads lengths with fractions in words: `half a day`, `one and a half hours`, `a quarter of an hour`, `1/2 hour`,
+  /// `1:30`, and with a decimal comma: `1,5 hours`.
+  private mutating func spokenLength() -> Int64? {
+    if accept("an hour and a half") { return 5400 }
+    let start = position
+    if accept(
+      "a quarter of an hour", "quarter of an hour", "a quarter hour", "quarter hour", "1/4 hour")
+    {
+      return 900
+    }
+    if accept("three quarters of an hour", "3/4 hour") { return 2700 }
+    if accept("half an", "half a", "half", "1/2"), let unit = InputReader.seconds(word) {
+      advance()
+      return unit / 2
+    }
+    position = start
+    if let number = Vocabulary.number(word), peek(1) == "and", peek(2) == "a", peek(3) == "half",
+      let unit = InputReader.seconds(peek(4))
+    {
+      advance(5)
+      return Int64(number) * unit + unit / 2
+    }
+    if let length = hoursAndMinutes() ?? decimal() { return length }
+    position = start
+    return nil
+  }
+
+  /// Reads `1:30`: hours and minutes.
+  private mutating func hoursAndMinutes() -> Int64? {
+    let parts = word.split(separator: ":", omittingEmptySubsequences: false)
+    guard parts.count == 2, (1...2).contains(parts[0].utf8.count), parts[1].utf8.count == 2,
+      let hours = Vocabulary.number(String(parts[0])),
+      let minutes = Vocabulary.number(String(parts[1])), minutes < 60
+    else { return nil }
+    advance()
+    return Int64(hours * 60 + minutes) * 60
+  }
+
+  /// Reads a number with a decimal comma and its unit: `1,5 hours`, `0,5h`.
+  private mutating func decimal() -> Int64? {
+    guard isDecimal, let whole = Int64(word) else { return nil }
+    let next = peek(2)
+    let digits = next.prefix { $0.isASCII && $0.isNumber }
+    let joined = String(next.dropFirst(digits.count))
+    guard let number = InputReader.thousandths("\(whole).\(digits)"),
+      let unit = InputReader.seconds(joined.isEmpty ? peek(3) : joined)
+    else { return nil }
+    advance(joined.isEmpty ? 4 : 3)
+    return number * unit / 1000
+  }
+
+  /// True if the next words are a number with a decimal comma: `1,5`.
+  private var isDecimal: Bool {
+    guard position + 2 < tokens.count, peek(1) == ",", tokens[position + 1].isJoined,
+      tokens[position + 2].isJoined, !word.isEmpty, word.utf8.count <= 4
+    else { return false }
+    return word.utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 } && peek(2).first?.isNumber == true
+  }
+
+  // MARK: Lengths from now
+
+  /// Throws an error for `2029` without a unit, which may be a year.
+  func refuseYear() throws(InputError) {
+    if word.utf8.count == 4, let number = Vocabulary.number(word), (2000..<2100).contains(number),
+      Vocabulary.unit(peek(1)) == nil
+    {
+      throw .numberAlone(word)
+    }
+  }
+
+  /// Moves past the sign of `+3d`. Returns false if there is none.
+  mutating func acceptJoinedPlus() -> Bool { word.hasPrefix("+") && word.count > 1 }
+
+  /// True if the input begins with a length and its unit, `2w` or `3 days`, and has nothing but a time behind it.
+  var isQuantity: Bool {
+    guard position == 0, word.first?.isNumber == true else { return false }
+    var reader = self
+    let isJoined = InputReader.joinedParts(word) != nil && word.last?.isLetter == true
+    guard isJoined || InputReader.seconds(peek(1)) != nil || isDecimal else { return false }
+    guard (try? reader.length()) ?? nil != nil else { return false }
+    if reader.isAtEnd { return true }
+    _ = reader.accept("at", "@")
+    return (try? reader.time(.any)) ?? nil != nil && reader.isAtEnd
+  }
+
+  /// True if the input is about tonight or this evening.
+  var isAboutTonight: Bool {
+    tokens.contains { $0.text == "tonight" }
+      || zip(tokens, tokens.dropFirst()).contains { $0.text == "this" && $1.text == "evening" }
+  }
+
   private mutating func attemptPart() -> Int64? {
     let start = position
     guard acceptSeparator(), let part = lengthPart(isFirst: false) else {
@@ -40,10 +130,13 @@ extension InputReader {
   }
 
   private mutating func lengthPart(isFirst: Bool) -> Int64? {
-    if let parts = InputReader.joinedParts(word) {
+    if let parts = InputReader.joinedParts(word.hasPrefix("+") ? String(word.dropFirst()) : word) {
       advance()
       return parts
     }
+    // Never 301 minutes for `1,5h`.
+    if isDecimal { return nil }
+    let word = word.hasPrefix("+") ? String(word.dropFirst()) : word
     guard let number = InputReader.thousandths(word) else { return nil }
     if let unit = InputReader.seconds(peek(1)),
       word.first?.isNumber == true || peek(1).count > 2

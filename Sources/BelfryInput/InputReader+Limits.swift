@@ -38,9 +38,29 @@ extension InputReader {
   private func window(
     _ from: TimeReading, _ to: TimeReading
   ) throws(InputError) -> (CivilTime, CivilTime) {
-    // `9 to 5` may mean 17:00.
+    // `9 to 5` is 9:00 to 17:00.
+    if to.lacksHalf, to.time <= from.time, let other = to.otherHalf, other > from.time {
+      return (from.time, other)
+    }
     if to.isBareHour, to.time <= from.time { throw to.ambiguity }
+    // `6 to 10pm` may begin at 18:00.
+    if from.isBareHour, to.source.hasHalf, let other = from.otherHalf, other > from.time,
+      other < to.time
+    {
+      throw from.ambiguity
+    }
     return (from.time, to.time)
+  }
+
+  /// Returns the error for `10-12 9am`, whose range may be a date; nil if it cannot be one.
+  func dateOfWindow(_ window: (from: CivilTime, to: CivilTime)) -> InputError? {
+    guard window.from.minute == 0, window.to.minute == 0 else { return nil }
+    let (first, second) = (window.from.hour, window.to.hour)
+    let readings = [
+      DateText.dayAndMonth(day: first, month: second),
+      DateText.dayAndMonth(day: second, month: first),
+    ].compactMap { $0 }
+    return readings.isEmpty ? nil : .ambiguous("\(first)-\(second)", readings: readings)
   }
 
   /// Returns the latest possible occurrence of a schedule that ends on a date. A month or a year includes its last day.
@@ -106,21 +126,58 @@ extension InputReader {
     let start = position
     let isNamed = accept("zone", "timezone", "time zone")
     let isIn = !isNamed && accept("in")
+    if let zone = try abbreviatedZone() { return zone }
     // The name may have up to three words.
     for count in stride(from: 3, through: 1, by: -1) where position + count <= tokens.count {
       let name = tokens[position..<position + count].map(\.source).joined(separator: " ")
-      let isMarked = isNamed || isIn || name.contains("/") || peek(count) == "time"
-      guard isMarked, tokens[position..<position + count].allSatisfy({ $0.text != "time" }),
+      let isMarked = isNamed || isIn || InputReader.isZoneName(name) || peek(count) == "time"
+      let isCity = name.count > 3 && name.first?.isLetter == true && !name.contains("/")
+      guard isMarked || isCity,
+        tokens[position..<position + count].allSatisfy({ $0.text != "time" }),
         let zone = try? context.zoneNames.name(name)
       else { continue }
       advance(count)
       _ = accept("time")
       return zone
     }
-    guard isNamed || peek(1) == "time" || word.contains("/") else {
+    guard isNamed || peek(1) == "time" || InputReader.isZoneName(word) else {
       position = start
       return nil
     }
     return try context.zoneNames.name(tokens[position].source)
+  }
+
+  /// Returns true for a name such as `Europe/Berlin`, with or without a mistake in it.
+  private static func isZoneName(_ name: String) -> Bool {
+    guard let region = name.split(separator: "/").first, name.contains("/") else { return false }
+    return [
+      "africa", "america", "antarctica", "arctic", "asia", "atlantic", "australia", "europe",
+      "indian", "pacific", "etc", "us",
+    ].contains(region.lowercased())
+  }
+
+  /// Reads `UTC`.
+  ///
+  /// - Throws: `InputError.unknownZone` for an abbreviation that several zones have, such as `EST`, with a zone.
+  private mutating func abbreviatedZone() throws(InputError) -> String? {
+    if accept("utc", "gmt"), word != "time" { return try context.zoneNames.name("UTC") }
+    let city: String? =
+      switch word {
+      case "et", "est", "edt": "America/New_York"
+      case "ct", "cst", "cdt": "America/Chicago"
+      case "mt", "mst", "mdt": "America/Denver"
+      case "pt", "pst", "pdt": "America/Los_Angeles"
+      case "cet", "cest", "mez", "mesz": "Europe/Berlin"
+      case "bst": "Europe/London"
+      case "ist": "Asia/Kolkata"
+      case "jst": "Asia/Tokyo"
+      case "aest", "aedt": "Australia/Sydney"
+      default: nil
+      }
+    if let city { throw .unknownZone(tokens[position].source, suggestions: [city]) }
+    if (word.hasPrefix("gmt") || word.hasPrefix("utc")) && word.count > 3 {
+      throw .unknownZone(tokens[position].source, suggestions: [])
+    }
+    return nil
   }
 }

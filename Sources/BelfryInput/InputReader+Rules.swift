@@ -16,6 +16,10 @@ extension InputReader {
   /// Returns the rule of a schedule: `every 2 weeks on mon`, `last workday of the month`, `weekdays`; nil for none.
   mutating func rule() throws(InputError) -> RuleReading? {
     if let period = try afterDone() { return RuleReading(.afterDone(period)) }
+    if accept("first day of the year", "the first day of the year", "first day of each year") {
+      return RuleReading(.annual([1], [.day(1)], 1))
+    }
+    if let rule = try nextDays() { return rule }
     if let named = try namedRule() { return named }
     _ = accept("on")
     if accept("every", "each") {
@@ -38,7 +42,8 @@ extension InputReader {
         }
         return period
       }
-      guard let period = try reader.period(), reader.accept("after"), reader.acceptCompletion()
+      guard let period = try reader.period(), reader.accept("after", "from"),
+        reader.acceptCompletion()
       else { return nil }
       return period
     }
@@ -49,14 +54,31 @@ extension InputReader {
       "done", "it is done", "it was done", "it's done", "being done", "completion",
       "each completion", "the last completion", "doing it", "completed", "i did it",
       "it was last done", "it was last changed", "it was changed", "last done", "last changed",
-      "the last time", "changed", "finished")
+      "the last time", "changed", "finished", "last completion")
+  }
+
+  /// Refuses `next 5 days`, which may be each of them or the last of them, and `every! 3 days` of Todoist.
+  private mutating func nextDays() throws(InputError) -> RuleReading? {
+    if word == "next", let count = Vocabulary.number(peek(1)), count > 1, peek(2) == "days" {
+      throw .ambiguous(
+        "next \(count) days", readings: ["every day for \(count) days", "in \(count) days"])
+    }
+    guard word == "every!" else { return nil }
+    var reader = self
+    reader.advance()
+    guard let period = try reader.period() else { throw reader.missing(.length) }
+    self = reader
+    return RuleReading(.afterDone(period))
   }
 
   // MARK: Adjectives
 
   private mutating func namedRule() throws(InputError) -> RuleReading? {
-    if accept("daily", "everyday", "nightly") { return RuleReading(.daily(1)) }
-    if accept("bimonthly", "bi-monthly", "biannual", "biannually") {
+    if accept("daily", "everyday") { return RuleReading(.daily(1)) }
+    if accept("semiannually", "semi-annually", "half-yearly", "semiannual", "half yearly") {
+      return RuleReading(try halfYearly())
+    }
+    if accept("bimonthly", "bi-monthly", "biannual", "biannually", "bi-annual", "bi-annually") {
       let word = tokens[position - 1]
       throw .ambiguous(
         word.source,
@@ -102,6 +124,17 @@ extension InputReader {
     return try ofQuarter(days)
   }
 
+  /// Reads the date behind `semiannually`: its day, in its month and six months later.
+  private mutating func halfYearly() throws(InputError) -> ScheduleDraft.Rule {
+    let date: DateReading? = try attempt { (reader) throws(InputError) in
+      _ = reader.accept("on", "from")
+      guard let date = try reader.date(), case .dayOfYear = date else { return nil }
+      return date
+    }
+    guard case .dayOfYear(let month, let day)? = date else { return .monthly(nil, 6) }
+    return .annual([month, (month + 5) % 12 + 1].sorted(), [.day(day)], 1)
+  }
+
   /// Reads the dates behind `yearly` or `every 2 years`.
   private mutating func annual(_ interval: Int) throws(InputError) -> ScheduleDraft.Rule {
     let rule: ScheduleDraft.Rule? = try attempt { (reader) throws(InputError) in
@@ -131,6 +164,10 @@ extension InputReader {
 
   private mutating func everyRule() throws(InputError) -> RuleReading? {
     _ = accept("single")
+    if accept("end of the month", "end of month", "month end", "month-end") {
+      return RuleReading(.monthly([.fromEnd(1)], 1))
+    }
+    if accept("decade") { return RuleReading(try annual(10)) }
     let start = position
     if let rule = try intervalRule() { return rule }
     position = start

@@ -10,6 +10,8 @@ struct InputReader {
     let text: String
     /// The word as it was typed.
     let source: String
+    /// True if no space separates the word from the one before.
+    var isJoined = false
   }
 
   let context: InputContext
@@ -32,22 +34,48 @@ struct InputReader {
   private static func tokens(_ text: String) -> [Token] {
     var tokens: [Token] = []
     for part in text.split(whereSeparator: \.isWhitespace) {
+      let first = tokens.count
       var word = ""
+      func append(_ text: String, _ source: String) {
+        tokens.append(Token(text: text, source: source, isJoined: tokens.count > first))
+      }
       func finish() {
-        if !word.isEmpty { tokens.append(Token(text: normalized(word), source: word)) }
+        for (index, word) in elements(of: normalized(word), word).enumerated() {
+          if index > 0 { append(",", "/") }
+          append(word.text, word.source)
+        }
         word = ""
       }
       for character in part {
         if character == "," || character == ";" {
           finish()
-          tokens.append(Token(text: ",", source: String(character)))
-        } else {
+          append(",", String(character))
+        } else if character != "(", character != ")" {
           word.append(character)
         }
       }
       finish()
     }
     return tokens
+  }
+
+  /// Returns the elements of a word: those of a list such as `mon/thu`, `8am/8pm` or `mwf`, else the word itself.
+  private static func elements(
+    of text: String, _ source: String
+  ) -> [(text: String, source: String)] {
+    if text.isEmpty { return [] }
+    if let days = Vocabulary.weekdayLetters(text) { return days.map { ($0, source) } }
+    let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+    guard parts.count > 1 else { return [(text, source)] }
+    let sources = source.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+    let isTime = { (part: String) in
+      part.contains(":") || part.hasSuffix("am") || part.hasSuffix("pm")
+    }
+    guard
+      parts.allSatisfy({ Vocabulary.weekday($0) != nil })
+        || parts.allSatisfy({ isTime($0) && (try? ClockText($0)) ?? nil != nil })
+    else { return [(text, source)] }
+    return zip(parts, sources).map { ($0, $1) }
   }
 
   /// Returns a word in lower case, with plain dashes, and without the full stop of an abbreviation.
@@ -68,7 +96,7 @@ struct InputReader {
 
   /// Returns the word some words ahead; empty behind the end.
   func peek(_ distance: Int) -> String {
-    position + distance < tokens.count ? tokens[position + distance].text : ""
+    tokens.indices.contains(position + distance) ? tokens[position + distance].text : ""
   }
 
   /// Returns the words from a position to the present one, as they were typed.
@@ -155,7 +183,13 @@ struct InputReader {
       furthest += 1
     }
     let token = tokens[furthest < tokens.count ? furthest : position]
-    if InputReader.partsOfDay.contains(token.text) { return .unsupported(.partOfDay) }
+    if Vocabulary.partOfDay(token.text) != nil { return .unsupported(.partOfDay) }
+    if let reason = tokens.lazy.compactMap({ Vocabulary.reason(against: $0.text) }).first {
+      return .unsupported(reason)
+    }
+    if let foreign = tokens.first(where: { Vocabulary.isForeign($0.text) }) {
+      return .foreignWord(foreign.source)
+    }
     let nearest = EditDistance.nearest(to: token.text, in: Vocabulary.suggestions)
     return .notUnderstood(token.source, suggestion: nearest == token.text ? nil : nearest)
   }
@@ -173,7 +207,5 @@ struct InputReader {
   }
 
   /// True if the next word is a part of the day without a fixed time: `morning`.
-  var isPartOfDay: Bool { InputReader.partsOfDay.contains(word) }
-
-  private static let partsOfDay: Set = ["morning", "afternoon", "evening", "night"]
+  var isPartOfDay: Bool { Vocabulary.partOfDay(word) != nil }
 }

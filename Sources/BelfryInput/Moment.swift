@@ -93,7 +93,7 @@ extension Input {
   static func askForHalfOfDay(
     _ reading: TimeReading, _ direction: Moment.Direction, in context: InputContext
   ) throws(InputError) {
-    guard reading.isBareHour, let other = reading.otherHalf else { return }
+    guard reading.lacksHalf, let other = reading.otherHalf else { return }
     let now = context.now.time
     let isAmbiguous =
       switch direction {

@@ -3,8 +3,7 @@ import BelfryCore
 /// A calendar event of systemd, as in `OnCalendar`: `Mon..Fri *-*-* 09:00:00 Europe/Berlin`.
 enum OnCalendarText {
   private static let names = [
-    "minutely": "*-*-* *:*:00", "semiannually": "*-01,07-01 00:00:00",
-    "semi-annually": "*-01,07-01 00:00:00",
+    "minutely": "*-*-* *:*:00"
   ]
 
   /// The parts of an event, each with its text; nil for a part that it lacks.

@@ -16,6 +16,8 @@ public struct ScheduleDraft: Hashable, Sendable {
   public var onHoliday: Schedule.HolidayRule?
   /// The name of the time zone.
   public var zone: String?
+  /// True if the only date is the next one of a weekday: a week later if its time has passed today.
+  public var isWeekday = false
 
   /// A rule whose days may be left out: `every 2 weeks`.
   public enum Rule: Hashable, Sendable {
@@ -74,11 +76,21 @@ public struct ScheduleDraft: Hashable, Sendable {
     in context: InputContext, completed: CivilDate? = nil
   ) throws -> Schedule {
     var schedule: Schedule
+    let rule = try self.rule ?? ruleIfComplete()
     let given = Schedule.Limits(exceptions: exceptions ?? [], onHoliday: onHoliday)
     switch rule {
     case .later(let seconds):
       let moment = context.soon(after: seconds)
       return try Schedule(.once(moment.date), times: [moment.time], limits: given)
+    case .once(let date) where isWeekday && date == context.today:
+      guard let times, let first = times.first else {
+        return try Schedule(
+          .once(date.adding(days: 7)), times: [context.now.time], limits: given)
+      }
+      if times.allSatisfy({ $0 <= context.now.time }) {
+        throw InputError.passed("\(date.weekday) \(first)", next: date.adding(days: 7))
+      }
+      schedule = try Schedule(.once(date), times: times, limits: given)
     case .once, .daily, .weekly, .monthly, .annual, .days, .afterDone, .complete, nil:
       schedule = try Schedule(
         recurrence(in: context, completed), times: times ?? [context.now.time], limits: given)
@@ -88,6 +100,17 @@ public struct ScheduleDraft: Hashable, Sendable {
     limits.until = until
     schedule = try Schedule(schedule.recurrence, times: schedule.times, limits: limits)
     return schedule
+  }
+
+  /// Returns nil for a time of day alone.
+  ///
+  /// - Throws: `InputError` if the parts need a rule.
+  private func ruleIfComplete() throws(InputError) -> Rule? {
+    if let times, times.count > 1 {
+      throw .severalTimes(times.map(\.description).joined(separator: " and "))
+    }
+    if end != nil || exceptions != nil || onHoliday != nil { throw .missing(.rule, after: "") }
+    return nil
   }
 
   /// Returns the latest possible occurrence; nil for no end.

@@ -43,8 +43,9 @@ struct Add: ParsableCommand {
     let context = try common.context(root)
     try AlarmCreation.requireRoom(context, json: common.json)
     let parser = InputParser(context)
-    var words = phrase
-    var title = title
+    let line = try line(parser)
+    var words = line.schedule.isEmpty ? [] : [line.schedule]
+    var title = line.title.isEmpty ? nil : line.title
     var note = note
     var persistent: Bool?
     if title == nil || (words.isEmpty && !schedule.namesDates) {
@@ -63,12 +64,9 @@ struct Add: ParsableCommand {
       persistent = answers.persistent
     }
     guard let title else { throw missing }
-    let draft: ScheduleDraft?
-    do {
-      draft = try schedule.phrase(words, parser)
-    } catch let error as CommandError {
-      throw error.with(hints: titleHint(title, words, parser).map { [$0] } ?? error.hints)
-    }
+    let draft = try schedule.phrase(words, parser)
+    var tagging = tagging
+    tagging.tag += line.tags
     let tags = try tagging.changed([])
     var delivery = delivery
     if let persistent { delivery.persistent = delivery.persistent ?? persistent }
@@ -95,17 +93,35 @@ struct Add: ParsableCommand {
         """)
   }
 
-  /// Returns the hint to quote the title if the schedule starts later: `belfry add Pay rent every mon`.
-  private func titleHint(_ title: String, _ words: [String], _ parser: InputParser) -> String? {
-    // `every tuesdy 9am` is a schedule with an error, not a part of a title.
-    guard let first = words.first, !Input.startsSchedule(first) else { return nil }
-    for start in words.indices.dropFirst() {
-      let rest = words[start...].joined(separator: " ")
-      guard (try? Input.schedule(rest, in: parser.context)) != nil else { continue }
-      let whole = ([title] + words[..<start]).joined(separator: " ")
-      return "Quote a title of several words: belfry add \(ShellWord.quoted(whole)) \(rest)"
+  /// Returns the title, the schedule and the tags of the arguments.
+  ///
+  /// The first argument is the title if the others are a schedule, or wrong. Otherwise the line decides: see `Input.line`.
+  private func line(_ parser: InputParser) throws -> InputLine {
+    guard let title else { return InputLine(title: "", schedule: "", tags: []) }
+    let tags = phrase.filter(Input.isTag).map { String($0.dropFirst()) }
+    let words = phrase.filter { !Input.isTag($0) }
+    let given = InputLine(title: title, schedule: words.joined(separator: " "), tags: tags)
+    // An option names the schedule, so that all words are the title's.
+    if schedule.namesDates { return given }
+    let startsSchedule = Input.startsSchedule(title) && !title.contains(" ")
+    if !words.isEmpty, !startsSchedule {
+      do throws(InputError) {
+        _ = try Input.schedule(given.schedule, in: parser.context)
+        return given
+      } catch {
+        if case .ambiguous = error { return given }
+      }
     }
-    return nil
+    let parts = ([title] + words).flatMap { $0.split(separator: " ").map(String.init) }
+    do {
+      let line = try Input.line(parts, in: parser.context)
+      if line.title.isEmpty { return given }
+      // A quoted title stays whole.
+      if title.contains(" "), !words.isEmpty, !line.title.hasPrefix(title) { return given }
+      return InputLine(title: line.title, schedule: line.schedule, tags: tags)
+    } catch {
+      return given
+    }
   }
 }
 

@@ -67,6 +67,13 @@ struct In: ParsableCommand {
     try AlarmCreation.requireRoom(context, json: common.json)
     let parser = InputParser(context)
     let parts = words.flatMap { $0.split(separator: " ").map(String.init) }
+    // `in 2 weeks at 9am call vet`
+    if let found = try? Input.leadingMoment(["in"] + parts, in: parser.context),
+      case .civil = found.moment
+    {
+      return try options.add(
+        found.moment, OneTimeOptions.title(words, after: found.count - 1), context, parser, common)
+    }
     for count in stride(from: min(parts.count, Self.maxWords), through: 1, by: -1) {
       let text = parts[..<count].joined(separator: " ")
       // A number alone would be minutes, but `belfry in 3 Tea` is more likely a mistake.

@@ -4,6 +4,7 @@ import BelfryDocuments
 import BelfryInput
 import BelfryStore
 import BelfryTerminal
+import Files
 
 struct When: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -53,7 +54,12 @@ struct When: ParsableCommand {
       parser = parser.with(zone: parser.context.zone, calendar: calendar)
     }
     let text = phrase.joined(separator: " ")
-    let draft = try parser.schedule(text)
+    let draft: ScheduleDraft
+    do {
+      draft = try parser.schedule(text)
+    } catch let error as CommandError {
+      throw error.with(hints: titleHint(text, parser).map { [$0] } ?? error.hints)
+    }
     if let zone = draft.zone.flatMap({ context.storeContext.zones.zone(named: $0) }) {
       parser = parser.with(zone: zone, calendar: parser.context.calendar)
     }
@@ -75,6 +81,16 @@ struct When: ParsableCommand {
     if schedule.followsCompletion {
       Console.line("If it is done on each of these days. Until it is done, it recurs every day.")
     }
+  }
+
+  /// Returns the hint for words that also have a title, which only `add` takes.
+  private func titleHint(_ text: String, _ parser: InputParser) -> String? {
+    let words = text.split(separator: " ").map(String.init)
+    guard let line = try? Input.line(words, in: parser.context), !line.title.isEmpty,
+      !line.schedule.isEmpty
+    else { return nil }
+    return
+      "A title belongs to 'belfry add': belfry add \(ShellWord.quoted(line.title)) \(line.schedule)"
   }
 
   /// Returns the next dates. A schedule that follows completions is done on each of them, as in `next`.

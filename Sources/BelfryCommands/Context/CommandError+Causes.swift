@@ -24,6 +24,7 @@ extension CommandError {
     case let error as GitError: self.init(error)
     case let error as IndexFile.Failure: self.init(error)
     case let error as ScheduleError: self.init(error)
+    case let error as InputError: self = InputErrorText(error, "", .schedule, nil).commandError
     case let error as ExchangeError: self.init(error)
     case let error as AlarmTextError: self.init(error)
     default: return nil

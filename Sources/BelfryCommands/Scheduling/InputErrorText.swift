@@ -23,6 +23,10 @@ struct InputErrorText {
       source: error)
   }
 
+  private func formatted(_ date: CivilDate) -> String {
+    "\(date.day) \(CivilDate.monthNames[date.month - 1]) \(date.year)"
+  }
+
   // MARK: The message
 
   private func quoted(_ text: String) -> String { "'\(Printable.text(text))'" }
@@ -49,6 +53,17 @@ struct InputErrorText {
     case .unsupported(let reason): "\(quoted(text)): \(describe(reason))."
     case .unevenInterval(let minutes):
       "every \(Span.length(Int64(minutes) * 60)) does not fit into a day."
+    case .windowAlone(let from, let to):
+      "\(from) to \(to) is a window, but how often does the alarm ring in it?"
+    case .severalTimes(let times):
+      "\(times) are several times of day, but an alarm that rings once has one."
+    case .wrongWeekday(let words, let date):
+      "\(quoted(words)): \(formatted(date)) is a \("\(date.weekday)".capitalizedFirst)."
+    case .passed(let words, _): "\(words) has passed today."
+    case .numberAlone(let words): "\(quoted(words)) has no unit, and may be a year."
+    case .foreignWord(let word):
+      "\(quoted(word)) in \(quoted(text)) is not English."
+    case .missing(.rule, _): "it is missing how often the alarm repeats."
     case .emptyWindow(let from, let to): "the window ends at \(to), before it starts at \(from)."
     case .timesPerDay(let said, let given):
       "\(quoted(text)) needs \(said) times of day, but it has \(given)."
@@ -74,6 +89,12 @@ struct InputErrorText {
     case .omittedWeekdays: "only a daily or weekly alarm can leave out weekdays"
     case .combination: "one alarm cannot combine these rules"
     case .partOfDay: "this part of the day has no fixed time"
+    case .sun: "Belfry has no times of day that follow the sun"
+    case .season: "Belfry knows no seasons and no phases of the moon"
+    case .payday: "Belfry does not know the days of your pay"
+    case .namedDay: "this day has another date in each country or family"
+    case .parity: "Belfry does not count even and odd days or weeks"
+    case .place: "Belfry knows no places"
     case .tooManyDates:
       "an alarm can leave out at most \(Schedule.Limits.maxExceptions) dates"
     case .countedCompletions:
@@ -112,6 +133,27 @@ struct InputErrorText {
     case .repeated(.time):
       "Write one list, such as 'at 8am and 8pm'. For other times on other days, add another alarm."
     case .unevenInterval: "Add a window: every 5h from 8:00 to 18:00."
+    case .unsupported(.sun): "Write a time of day instead, such as 6:30 or 20:00."
+    case .unsupported(.season): "Write the date, such as 1 dec or 21 jun."
+    case .unsupported(.payday): "Write the day, such as 'every 25th' or 'last workday'."
+    case .unsupported(.namedDay): "Write the date, such as 'every 5 jun' or '4th thu of nov'."
+    case .unsupported(.parity): "Write 'every 2 days', 'every other mon' or 'every 2 weeks on mon'."
+    case .unsupported(.place): "Write a time, such as 18:00 or 'in 2 hours'."
+    case .windowAlone(let from, let to):
+      "Write 'every hour from \(from) to \(to)', for example. An alarm has a start only: \(from)."
+    case .severalTimes(let times): "Write 'every day at \(times)', or add an alarm for each time."
+    case .wrongWeekday(_, let date):
+      "Leave the weekday out, or write \(date.weekday.abbreviation) \(formatted(date))."
+    case .passed(_, let next):
+      "Write 'next \(next.weekday.abbreviation)' for \(formatted(next)), or a later time."
+    case .numberAlone(let words):
+      "Write a date such as '1 jan \(words)', or minutes: 'in \(words)m'."
+    case .foreignWord:
+      "Write the schedule in English, such as 'every monday at 9' or 'tomorrow 18:00'. Names of days and months may be German, French or Spanish."
+    case .missing(.rule, _):
+      "Write how often, such as 'every day until friday' or 'every day for 2 weeks'."
+    case .noSuchTime(let words) where words.hasPrefix("24"):
+      "Write midnight, or 0:00 of the next day."
     case .unsupported(.partOfDay): "Write a time of day instead, such as 8:00 or 19:00."
     case .timesPerDay: "Write each time: 'twice a day at 9:00 and 21:00'."
     case .unknownZone(_, let suggestions):

@@ -1,0 +1,114 @@
+import BelfryCore
+
+/// A line that names a new alarm: its title, its schedule and its tags.
+public struct InputLine: Hashable, Sendable {
+  /// The title; empty if the line has none.
+  public let title: String
+  /// The words of the schedule; empty if the line has none.
+  public let schedule: String
+  /// The tags without their sign, as they were typed.
+  public let tags: [String]
+
+  /// Creates a line from its parts.
+  public init(title: String, schedule: String, tags: [String]) {
+    self.title = title
+    self.schedule = schedule
+    self.tags = tags
+  }
+}
+
+extension Input {
+  /// Returns the parts of a line such as `call vet in 2 weeks at 9am +family`, or `every day at 9 pills`.
+  ///
+  /// The schedule is the longest one at the end of the line, or else at its start. A line whose title would contain a word
+  /// of schedules, or nearly one, has no clear parts: a misspelled word must not become a part of the title.
+  ///
+  /// - Parameter words: The words. A word with spaces, as in `'Pay rent' every mon`, is a part of the title.
+  /// - Throws: `InputError` if the line has a schedule that is not understood.
+  public static func line(_ words: [String], in context: InputContext) throws(InputError)
+    -> InputLine
+  {
+    let tags = words.filter(isTag).map { String($0.dropFirst()) }
+    let rest = words.filter { !isTag($0) }
+    func line(_ title: some Sequence<String>, _ schedule: some Sequence<String>) -> InputLine {
+      InputLine(
+        title: title.joined(separator: " "), schedule: schedule.joined(separator: " "), tags: tags)
+    }
+    if rest.isEmpty { return line([], []) }
+    var failure: InputError?
+    for start in rest.indices.dropFirst() {
+      do throws(InputError) {
+        _ = try schedule(rest[start...].joined(separator: " "), in: context)
+      } catch {
+        // What has several readings is a schedule, too.
+        guard error.isAmbiguity else {
+          failure = failure ?? error
+          continue
+        }
+        failure = error
+      }
+      guard rest[1..<start].allSatisfy({ !isNearSchedule($0) }) else { break }
+      if let failure, failure.isAmbiguity { throw failure }
+      return line(rest[..<start], rest[start...])
+    }
+    for end in rest.indices.dropFirst().reversed() {
+      let words = rest[..<end].joined(separator: " ")
+      guard (try? schedule(words, in: context)) != nil else { continue }
+      guard rest[end...].allSatisfy({ !isNearSchedule($0) }) else { break }
+      return line(rest[end...], rest[..<end])
+    }
+    // A title alone has no word of a schedule.
+    let isTitle = rest.dropFirst().allSatisfy { word in
+      !isNearSchedule(word) && !word.contains { $0 == ":" || $0.isNumber }
+    }
+    if let failure, !isTitle { throw failure }
+    return line(rest, [])
+  }
+
+  /// Returns true for `+home` and `#home`. `+3d` is a length.
+  public static func isTag(_ word: String) -> Bool {
+    guard let sign = word.first, sign == "+" || sign == "#", let first = word.dropFirst().first
+    else {
+      return false
+    }
+    return first.isLetter
+  }
+
+  /// Returns true for a word that schedules have, or that is probably a misspelling of one.
+  private static func isNearSchedule(_ word: String) -> Bool {
+    let word = word.lowercased()
+    if startsSchedule(word) { return word.first?.isNumber != true }
+    if word.count < 4 { return ["mon", "tue", "wed", "thu", "fri", "sat", "sun"].contains(word) }
+    if Vocabulary.weekday(word) != nil || Vocabulary.weekdayGroup(word) != nil { return true }
+    return EditDistance.nearest(to: word, in: Vocabulary.frequent) != nil
+  }
+
+  /// Returns the whole text with a word that is understood in place of one that is not; nil if there is none.
+  static func correction(
+    of word: String, in text: String, _ context: InputContext
+  ) -> String? {
+    let words = text.split(separator: " ").map(String.init)
+    guard let position = words.firstIndex(where: { $0.lowercased().hasPrefix(word.lowercased()) })
+    else { return nil }
+    let lowered = words[position].lowercased()
+    let limit = min(2, lowered.count / 3)
+    let similar = Vocabulary.suggestions.map { ($0, EditDistance.between($0, lowered)) }
+      .filter { $0.1 <= limit }.sorted { ($0.1, $0.0) < ($1.1, $1.0) }.map(\.0)
+    // A number alone is an hour.
+    let hours = Int(lowered).map { (0..<24).contains($0) ? ["at \($0)"] : [] } ?? []
+    for candidate in Vocabulary.synonyms(of: lowered) + hours + similar.prefix(maxCorrections) {
+      var corrected = words
+      corrected[position] = candidate
+      let phrase = corrected.joined(separator: " ")
+      if (try? understood(phrase, in: context)) != nil { return phrase }
+    }
+    return nil
+  }
+
+  private static let maxCorrections = 8
+}
+
+extension InputError {
+  /// True if an input has several readings.
+  var isAmbiguity: Bool { if case .ambiguous = self { true } else { false } }
+}

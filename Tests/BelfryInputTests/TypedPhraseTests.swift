@@ -1,0 +1,128 @@
+import BelfryCore
+import BelfryInput
+import Foundation
+import TestSupport
+import Testing
+
+/// Tests of phrases with mistakes in them, and of lines with a title.
+@Suite struct TypedPhraseTests {
+  private static let context = PhraseTests.context
+
+  /// Returns a phrase with two neighboring letters of a word exchanged; nil if it has no word of four letters.
+  private static func misspelled(_ phrase: String, _ generator: inout SeededGenerator) -> String? {
+    var words = phrase.split(separator: " ").map(String.init)
+    let long = words.indices.filter { index in
+      words[index].count >= 4 && words[index].allSatisfy { $0.isASCII && $0.isLetter }
+    }
+    guard !long.isEmpty else { return nil }
+    let index = long[generator.int(0...(long.count - 1))]
+    var letters = Array(words[index])
+    let position = generator.int(0...(letters.count - 2))
+    letters.swapAt(position, position + 1)
+    words[index] = String(letters)
+    return words.joined(separator: " ")
+  }
+
+  private static func next(_ phrase: String) throws -> [CivilDateTime] {
+    let schedule = try Input.schedule(phrase, in: context).schedule(in: context)
+    return PhraseTests.next(5, of: schedule)
+  }
+
+  @Test("A misspelled word never changes a date, and a correction is understood")
+  func misspellings() throws {
+    var generator = SeededGenerator(seed: 11)
+    var (refused, corrected) = (0, 0)
+    for row in try PhraseTests.Row.all("accepted.txt") {
+      let dates = try Self.next(row.phrase)
+      for _ in 0..<4 {
+        guard let phrase = Self.misspelled(row.phrase, &generator), phrase != row.phrase else {
+          continue
+        }
+        do {
+          #expect(try Self.next(phrase) == dates, "\(phrase)")
+        } catch let error as InputError {
+          refused += 1
+          guard case .notUnderstood(_, let suggestion?) = error else { continue }
+          corrected += 1
+          #expect(throws: Never.self, "\(phrase) → \(suggestion)") { try Self.next(suggestion) }
+        }
+      }
+    }
+    #expect(refused > 500 && corrected > 300)
+  }
+
+  @Test("Each reading of an ambiguous text is understood in its place")
+  func readings() throws {
+    for row in try PhraseTests.Row.all("refused.txt") {
+      do throws(InputError) {
+        _ = try Input.schedule(row.phrase, in: Self.context)
+      } catch {
+        guard case .ambiguous(let words, let readings) = error else { continue }
+        for reading in readings {
+          let phrase = row.phrase.replacingOccurrences(
+            of: words, with: reading, options: .caseInsensitive)
+          #expect(throws: Never.self, "\(row.phrase) → \(phrase)") {
+            try Input.schedule(phrase, in: Self.context)
+          }
+        }
+      }
+    }
+  }
+
+  @Test(
+    "A line has a title and a schedule in any order, and tags",
+    arguments: [
+      ("call the vet in 2 weeks at 9am +family", "call the vet", "in 2 weeks at 9am", "family"),
+      (
+        "Payroll every other friday 9am from 13 nov", "Payroll",
+        "every other friday 9am from 13 nov", ""
+      ),
+      ("every day at 9 pills", "pills", "every day at 9", ""),
+      ("tomorrow 18:00 Dentist #health", "Dentist", "tomorrow 18:00", "health"),
+      ("Buy milk", "Buy milk", "", ""),
+      ("Rent 2 every mon 9am", "Rent 2", "every mon 9am", ""),
+      ("+home +kids bins mondays 7pm", "bins", "mondays 7pm", "home kids"),
+    ])
+  func line(_ text: String, _ title: String, _ schedule: String, _ tags: String) throws {
+    let line = try Input.line(text.split(separator: " ").map(String.init), in: Self.context)
+    #expect(line.title == title && line.schedule == schedule, "\(line)")
+    #expect(line.tags.joined(separator: " ") == tags)
+  }
+
+  @Test(
+    "A line is refused if a word of its title may belong to the schedule",
+    arguments: [
+      "Rent evry mon at 9", "Rent every foo monday", "Gym tuesdy 9am friday", "Call mum mondy 9am",
+    ])
+  func unclearLine(_ text: String) {
+    #expect(throws: InputError.self) {
+      try Input.line(text.split(separator: " ").map(String.init), in: Self.context)
+    }
+  }
+
+  /// Words of schedules and of titles in any order, as nobody types them.
+  @Test func randomWordsAreReadOrRefusedQuickly() {
+    let words = [
+      "every", "other", "mon", "tue,thu", "weekdays", "1st", "24", "dec", "last", "workday", "of",
+      "the",
+      "month", "at", "9", "17:30", "5pm", "from", "to", "until", "june", "for", "2", "weeks",
+      "except",
+      "holidays", "in", "20m", "1,5", "hours", "tonight", "morning", "noon", "midnight", "3/4",
+      "10-12",
+      "berlin", "time", "UTC", "after", "done", "half", "past", "easter", "next", "this", "twice",
+      "a", "day",
+      "+home", "x10", ":30", "mwf", "2029", "pills", "🎂", "évry",
+    ]
+    var generator = SeededGenerator(seed: 5)
+    let start = clock()
+    let count = 20_000
+    for _ in 0..<count {
+      let phrase = (0..<generator.int(1...9)).map { _ in words[generator.int(0...(words.count - 1))]
+      }
+      _ = try? Input.schedule(phrase.joined(separator: " "), in: Self.context)
+        .schedule(in: Self.context)
+    }
+    let seconds = Double(clock() - start) / Double(CLOCKS_PER_SEC)
+    #expect(seconds < Double(count) * 0.01, "10 ms of CPU time for each phrase at most")
+  }
+}
