@@ -182,11 +182,11 @@ extension InputReader {
     if form == .distinct, isNumber, tokens.count == 1,
       (2000..<2100).contains(Int(word(at: start)) ?? 0)
     {
-      throw .ambiguous(source, readings: [time.description, "1 jan \(source)"])
+      throw .numberAlone(source)
     }
     let lacksHalf =
       clock.isAfternoon == nil && !clock.hasLeadingZero && !isHourOf24
-      && (1...12).contains(clock.hour)
+      && (1...12).contains(clock.hour) && (clock.minute == nil || clock.hour < 10)
     return TimeReading(
       time: time, isBareHour: lacksHalf && clock.minute == nil, lacksHalf: lacksHalf,
       isAfterMidnight: isAfterMidnight, source: source)

@@ -40,15 +40,12 @@ extension Input {
       do throws(InputError) {
         _ = try schedule(rest[start...].joined(separator: " "), in: context)
       } catch {
-        // What has several readings is a schedule, too.
-        guard error.isAmbiguity else {
-          failure = failure ?? error
-          continue
-        }
-        failure = error
+        if failure == nil || !error.isMisreading { failure = error }
+        // What has several readings, or the wrong number of times, is a schedule, too.
+        if error.isMisreading { continue }
       }
       guard rest[1..<start].allSatisfy({ !isNearSchedule($0) }) else { break }
-      if let failure, failure.isAmbiguity { throw failure }
+      if let failure, !failure.isMisreading { throw failure }
       return line(rest[..<start], rest[start...])
     }
     for end in rest.indices.dropFirst().reversed() {
@@ -77,6 +74,8 @@ extension Input {
   /// Returns true for a word that schedules have, or that is probably a misspelling of one.
   private static func isNearSchedule(_ word: String) -> Bool {
     let word = word.lowercased()
+    // `RRULE:FREQ=DAILY` and lines of cron
+    if word.contains(where: { $0 == "=" || $0 == "*" }) { return true }
     if startsSchedule(word) { return word.first?.isNumber != true }
     if word.count < 4 { return ["mon", "tue", "wed", "thu", "fri", "sat", "sun"].contains(word) }
     if Vocabulary.weekday(word) != nil || Vocabulary.weekdayGroup(word) != nil { return true }
@@ -109,6 +108,13 @@ extension Input {
 }
 
 extension InputError {
-  /// True if an input has several readings.
-  var isAmbiguity: Bool { if case .ambiguous = self { true } else { false } }
+  /// True if an input is probably no schedule, unlike one with several readings or with a mistake in it.
+  public var isMisreading: Bool {
+    switch self {
+    case .empty, .notUnderstood, .missing, .foreignWord, .unknownZone: true
+    case .unsupported(let reason):
+      [.sun, .season, .payday, .namedDay, .parity, .place, .reminder].contains(reason)
+    default: false
+    }
+  }
 }

@@ -83,6 +83,8 @@ public enum InputError: Error, Equatable, Sendable {
     case parity
     /// A place instead of a time.
     case place
+    /// A reminder before the occurrence, which is an option.
+    case reminder
     /// More dates than a schedule can omit.
     case tooManyDates
     /// A number of occurrences of a rule that follows completions.

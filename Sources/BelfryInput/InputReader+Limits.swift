@@ -160,7 +160,10 @@ extension InputReader {
   ///
   /// - Throws: `InputError.unknownZone` for an abbreviation that several zones have, such as `EST`, with a zone.
   private mutating func abbreviatedZone() throws(InputError) -> String? {
-    if accept("utc", "gmt"), word != "time" { return try context.zoneNames.name("UTC") }
+    if accept("utc", "gmt") {
+      _ = accept("time")
+      return try context.zoneNames.name("UTC")
+    }
     let city: String? =
       switch word {
       case "et", "est", "edt": "America/New_York"

@@ -163,6 +163,12 @@ struct ScheduleReader {
 
   private mutating func readTimes() throws(InputError) -> Bool {
     let isAfterAt = reader.accept("at", "@")
+    // `every mon 9, wed 9`
+    if draft.rule != nil, Vocabulary.number(reader.word) != nil, reader.peek(1) == ",",
+      Vocabulary.weekday(reader.peek(2)) != nil
+    {
+      throw .severalRules
+    }
     // `tuesday 9` ends with a time.
     let isLast = reader.position > 0 && reader.peek(1).isEmpty && timeReadings.isEmpty
     guard let readings = try reader.times(isAfterAt || isLast ? .any : .distinct) else {

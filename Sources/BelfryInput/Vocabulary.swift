@@ -164,6 +164,7 @@ enum Vocabulary {
       "thanksgiving", "ramadan", "eid", "diwali", "hanukkah", "passover", "feast", "name-day":
       .namedDay
     case "even", "odd": .parity
+    case "remind", "reminder", "warn": .reminder
     case "home", "office", "arrive", "leave", "when": .place
     default: nil
     }

@@ -72,7 +72,8 @@ import Testing
     "Moments",
     arguments: [
       ("tomorrow 18:00", "2026-11-24T18:00"), ("18:00", "2026-11-23T18:00"),
-      ("9:00", "2026-11-24T09:00"), ("in 20m", "2026-11-23T10:20"), ("fri 9am", "2026-11-27T09:00"),
+      ("09:00", "2026-11-24T09:00"), ("in 20m", "2026-11-23T10:20"),
+      ("fri 9am", "2026-11-27T09:00"),
       ("9am on fri", "2026-11-27T09:00"), ("tomorrow", "2026-11-24T00:00"),
       ("24 dec at 18:00", "2026-12-24T18:00"), ("2026-12-24T18:00", "2026-12-24T18:00"),
       ("2026-12-24 18:00", "2026-12-24T18:00"), ("in 1h30m", "2026-11-23T11:30"),
@@ -92,12 +93,12 @@ import Testing
     "Values of settings",
     arguments: [
       (Setting.snooze, "10 min", "10m"), (.snooze, "90", "90m"), (.snooze, "90s", "90s"),
-      (.grace, "half a day", nil), (.grace, "1d 12h", "36h"), (.ringTimeout, "1h30", "90m"),
+      (.grace, "half a day", "12h"), (.grace, "1d 12h", "36h"), (.ringTimeout, "1h30", "90m"),
       (.ringTimeout, "0", nil), (.followUps, "30 min, 1h, 90", "30m,1h,90m"),
       (.followUps, "none", "none"), (.followUps, "None", "none"), (.followUps, "1h,30m", nil),
       (.workdays, "mon-fri", "mon,tue,wed,thu,fri"),
       (.workdays, "Sunday - Thursday", "mon,tue,wed,thu,sun"),
-      (.workdays, "sun-thu", "mon,tue,wed,thu,sun"), (.workdays, "mo,di", nil),
+      (.workdays, "sun-thu", "mon,tue,wed,thu,sun"), (.workdays, "mo,di", "mon,tue"),
       (.snoozeEnabled, "ON", "on"), (.tier, "Plus", "plus"), (.clock, "12H", "12h"),
       (.clock, "13h", nil),
     ] as [(Setting, String, String?)])

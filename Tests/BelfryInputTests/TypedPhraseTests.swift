@@ -51,7 +51,8 @@ import Testing
     #expect(refused > 500 && corrected > 300)
   }
 
-  @Test("Each reading of an ambiguous text is understood in its place")
+  @Test(
+    "Each reading of an ambiguous text is understood, and in its place unless another word is not")
   func readings() throws {
     for row in try PhraseTests.Row.all("refused.txt") {
       do throws(InputError) {
@@ -61,8 +62,17 @@ import Testing
         for reading in readings {
           let phrase = row.phrase.replacingOccurrences(
             of: words, with: reading, options: .caseInsensitive)
-          #expect(throws: Never.self, "\(row.phrase) → \(phrase)") {
-            try Input.schedule(phrase, in: Self.context)
+          do throws(InputError) {
+            _ = try Input.schedule(phrase, in: Self.context)
+          } catch {
+            // Such as `tea` in `21.10 tea`.
+            guard case .notUnderstood(let word, _) = error, !reading.contains(word) else {
+              Issue.record("\(row.phrase) → \(phrase): \(error)")
+              continue
+            }
+            #expect(throws: Never.self, "\(reading)") {
+              try Input.schedule(reading, in: Self.context)
+            }
           }
         }
       }

@@ -104,12 +104,13 @@ struct Add: ParsableCommand {
     // An option names the schedule, so that all words are the title's.
     if schedule.namesDates { return given }
     let startsSchedule = Input.startsSchedule(title) && !title.contains(" ")
+    if words.first.map(InputParser.isRule) == true { return given }
     if !words.isEmpty, !startsSchedule {
       do throws(InputError) {
         _ = try Input.schedule(given.schedule, in: parser.context)
         return given
       } catch {
-        if case .ambiguous = error { return given }
+        if !error.isMisreading { return given }
       }
     }
     let parts = ([title] + words).flatMap { $0.split(separator: " ").map(String.init) }

@@ -58,7 +58,10 @@ struct When: ParsableCommand {
     do {
       draft = try parser.schedule(text)
     } catch let error as CommandError {
-      throw error.with(hints: titleHint(text, parser).map { [$0] } ?? error.hints)
+      guard case .notUnderstood(_, suggestion: nil)? = error.source as? InputError,
+        let hint = titleHint(text, parser)
+      else { throw error }
+      throw error.with(hints: [hint])
     }
     if let zone = draft.zone.flatMap({ context.storeContext.zones.zone(named: $0) }) {
       parser = parser.with(zone: zone, calendar: parser.context.calendar)
@@ -87,7 +90,7 @@ struct When: ParsableCommand {
   private func titleHint(_ text: String, _ parser: InputParser) -> String? {
     let words = text.split(separator: " ").map(String.init)
     guard let line = try? Input.line(words, in: parser.context), !line.title.isEmpty,
-      !line.schedule.isEmpty
+      !line.schedule.isEmpty, !line.title.contains(where: \.isNumber)
     else { return nil }
     return
       "A title belongs to 'belfry add': belfry add \(ShellWord.quoted(line.title)) \(line.schedule)"

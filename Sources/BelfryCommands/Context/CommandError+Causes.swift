@@ -1,5 +1,6 @@
 import BelfryCore
 import BelfryExchange
+import BelfryInput
 import BelfryStore
 import BelfryTerminal
 import Files

@@ -60,7 +60,8 @@ struct InputErrorText {
     case .wrongWeekday(let words, let date):
       "\(quoted(words)): \(formatted(date)) is a \("\(date.weekday)".capitalizedFirst)."
     case .passed(let words, _): "\(words) has passed today."
-    case .numberAlone(let words): "\(quoted(words)) has no unit, and may be a year."
+    case .numberAlone(let words):
+      "\(quoted(words)) may be a year, a time of day or a number without a unit."
     case .foreignWord(let word):
       "\(quoted(word)) in \(quoted(text)) is not English."
     case .missing(.rule, _): "it is missing how often the alarm repeats."
@@ -95,6 +96,7 @@ struct InputErrorText {
     case .namedDay: "this day has another date in each country or family"
     case .parity: "Belfry does not count even and odd days or weeks"
     case .place: "Belfry knows no places"
+    case .reminder: "a schedule has no reminders before it"
     case .tooManyDates:
       "an alarm can leave out at most \(Schedule.Limits.maxExceptions) dates"
     case .countedCompletions:
@@ -138,6 +140,7 @@ struct InputErrorText {
     case .unsupported(.payday): "Write the day, such as 'every 25th' or 'last workday'."
     case .unsupported(.namedDay): "Write the date, such as 'every 5 jun' or '4th thu of nov'."
     case .unsupported(.parity): "Write 'every 2 days', 'every other mon' or 'every 2 weeks on mon'."
+    case .unsupported(.reminder): "Use the option --warn, such as --warn 1w or --warn 30d,7d."
     case .unsupported(.place): "Write a time, such as 18:00 or 'in 2 hours'."
     case .windowAlone(let from, let to):
       "Write 'every hour from \(from) to \(to)', for example. An alarm has a start only: \(from)."
@@ -147,7 +150,7 @@ struct InputErrorText {
     case .passed(_, let next):
       "Write 'next \(next.weekday.abbreviation)' for \(formatted(next)), or a later time."
     case .numberAlone(let words):
-      "Write a date such as '1 jan \(words)', or minutes: 'in \(words)m'."
+      "Write \(words.prefix(2)):\(words.suffix(2)), a date such as '1 jan \(words)', or 'in \(words)m'."
     case .foreignWord:
       "Write the schedule in English, such as 'every monday at 9' or 'tomorrow 18:00'. Names of days and months may be German, French or Spanish."
     case .missing(.rule, _):

@@ -3,6 +3,9 @@ import BelfryExchange
 import BelfryInput
 
 extension InputParser {
+  /// Returns true for the text of an `RRULE` of iCalendar.
+  static func isRule(_ word: String) -> Bool { RecurrenceRuleText.isRule(word) }
+
   /// Returns the schedule of an iCalendar rule, with a time behind it: `FREQ=WEEKLY;BYDAY=MO at 9am`; nil for any other
   /// text.
   ///
