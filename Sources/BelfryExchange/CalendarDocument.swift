@@ -21,7 +21,7 @@ public struct CalendarDocument {
 
   /// Returns true if bytes look like an iCalendar document.
   public static func matches(_ bytes: [UInt8]) -> Bool {
-    let start = bytes.drop { $0 <= 0x20 || $0 == 0xEF || $0 == 0xBB || $0 == 0xBF }
+    let start = CalendarText.decoded(Array(bytes.prefix(1024))).drop { $0 <= 0x20 }
     return start.starts(with: "BEGIN:VCALENDAR".utf8)
   }
 
@@ -92,32 +92,47 @@ public struct CalendarDocument {
   ) throws(ExchangeError) -> (alarms: [ForeignAlarm], leftOut: [Remark]) {
     var alarms: [Identifier: ForeignAlarm] = [:]
     var order: [Identifier] = []
-    var leftOut: [Remark] = []
-    let documents = try library.read(bytes)
-    let exported = ExportedAlarms(
-      documents.flatMap(\.components), library: library, zones: zones, calendar: calendar)
-    for document in documents {
-      for item in document.components where item.name == "VEVENT" || item.name == "VTODO" {
-        do throws(CalendarRule.Unsupported) {
-          let alarm: ForeignAlarm
-          if let known = exported.alarm(item) {
-            alarm = known
-          } else {
-            alarm = try CalendarItem(item, library).alarm(now: now, zones: zones)
-          }
-          if var known = alarms[alarm.id] {
-            // The event is another rule or time of the same alarm.
-            known.skipped = Set(known.skipped + alarm.skipped).sorted()
-            alarms[alarm.id] = known
-          } else {
-            order.append(alarm.id)
-            alarms[alarm.id] = alarm
-          }
-        } catch {
-          let title = item.first("SUMMARY").map { library.text($0.value) } ?? "Untitled"
-          leftOut.append(Remark(title: title, error.reason))
-        }
+    func add(_ alarm: ForeignAlarm) {
+      guard var known = alarms[alarm.id] else {
+        order.append(alarm.id)
+        alarms[alarm.id] = alarm
+        return
       }
+      // The event is another rule or time of the same alarm.
+      known.skipped = Set(known.skipped + alarm.skipped).sorted()
+      alarms[alarm.id] = known
+    }
+    let documents = try library.read(bytes)
+    let items = documents.flatMap(\.items)
+    let exported = ExportedAlarms(items, library: library, zones: zones, calendar: calendar)
+    let calendarZones = CalendarZones(zones, documents, library, now: now)
+    var others: [CalendarComponent] = []
+    var known: [String: Identifier] = [:]
+    for item in items {
+      if let alarm = exported.alarm(item) {
+        add(alarm)
+        known[item.first("UID")?.value ?? ""] = alarm.id
+      } else {
+        others.append(item)
+      }
+    }
+    for change in others {
+      // A change of an exported alarm, which another program has added.
+      guard let id = known[change.first("UID")?.value ?? ""], let alarm = alarms[id],
+        let moment = change.first("RECURRENCE-ID").flatMap({ calendarZones.moments($0).first })
+      else { continue }
+      let start = CalendarMoment(civil: moment.civil, isDate: false, zone: alarm.zone)
+      let civil = calendarZones.civil(moment, like: start)
+      if Occurrences(alarm.schedule, in: calendar).contains(civil) {
+        alarms[id]?.skipped.append(civil)
+      }
+    }
+    let context = CalendarContext(library: library, zones: calendarZones, now: now)
+    var leftOut: [Remark] = []
+    for series in CalendarSeries.groups(of: others) {
+      let result = CalendarItem.alarms(of: series, context)
+      result.alarms.forEach(add)
+      leftOut += result.leftOut
     }
     return (order.compactMap { alarms[$0] }, leftOut)
   }
@@ -138,7 +153,8 @@ enum CalendarTime {
   /// Parses a date, or a date and time with or without `Z`; nil for any other text.
   static func read(_ text: String) -> (civil: CivilDateTime, isDate: Bool, isUTC: Bool)? {
     let digits = Array(text)
-    guard digits.count == 8 || digits.count == 15 || digits.count == 16 else { return nil }
+    guard digits.count == 8 || digits.count == 15 || (digits.count == 16 && digits[15] == "Z")
+    else { return nil }
     let date = "\(String(digits[0..<4]))-\(String(digits[4..<6]))-\(String(digits[6..<8]))"
     let time =
       digits.count == 8 ? "00:00" : "\(String(digits[9..<11])):\(String(digits[11..<13]))"
@@ -149,31 +165,5 @@ enum CalendarTime {
   /// Returns the valid elements of a comma-separated list.
   static func list(_ text: String) -> [CivilDateTime] {
     text.split(separator: ",").compactMap { read(String($0))?.civil }
-  }
-
-  /// Returns the seconds of a duration such as `-PT15M`, `P1D`, `PT1H30M` or `-P1W`; nil for any other text.
-  static func duration(_ text: String) -> Int64? {
-    var rest = Substring(text)
-    var sign: Int64 = 1
-    if rest.hasPrefix("-") { sign = -1 }
-    if rest.hasPrefix("-") || rest.hasPrefix("+") { rest.removeFirst() }
-    guard rest.hasPrefix("P") else { return nil }
-    rest.removeFirst()
-    var seconds: Int64 = 0
-    var number = ""
-    for character in rest {
-      if character == "T" { continue }
-      if character.isNumber {
-        number.append(character)
-        continue
-      }
-      let units: [Character: Int64] = ["W": 604_800, "D": 86_400, "H": 3600, "M": 60, "S": 1]
-      guard let unit = units[character], let value = Int64(number), value < 1_000_000 else {
-        return nil
-      }
-      seconds += value * unit
-      number = ""
-    }
-    return number.isEmpty ? sign * seconds : nil
   }
 }

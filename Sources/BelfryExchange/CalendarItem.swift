@@ -2,180 +2,489 @@ import BelfryCore
 import BelfryStore
 import Crypto
 
+/// The context in which the items of a document are read.
+struct CalendarContext {
+  let library: CalendarLibrary
+  let zones: CalendarZones
+  let now: Instant
+}
+
 /// An event or a to-do of another program.
 struct CalendarItem {
   typealias Unsupported = CalendarRule.Unsupported
 
-  private let item: CalendarComponent
-  private let library: CalendarLibrary
+  let item: CalendarComponent
+  private let context: CalendarContext
+  private var zones: CalendarZones { context.zones }
 
-  init(_ item: CalendarComponent, _ library: CalendarLibrary) {
+  init(_ item: CalendarComponent, _ context: CalendarContext) {
     self.item = item
-    self.library = library
+    self.context = context
   }
 
   /// The time of day at which an all-day item without a reminder rings, in minutes after midnight.
   private static let wholeDay = 9 * 60
 
-  /// Returns the item as an alarm.
-  ///
-  /// - Throws: `Unsupported` if the item has no future occurrence or Belfry cannot represent it.
-  func alarm(now: Instant, zones: ZoneLibrary) throws(Unsupported) -> ForeignAlarm {
-    if item.first("RECURRENCE-ID") != nil {
-      throw Unsupported("it changes one occurrence of a series; the series is imported unchanged")
+  /// The maximum number of alarms for the additional dates of one item.
+  private static let maxDates = 100
+
+  // MARK: Series
+
+  /// Returns the alarms of a series and of its changed occurrences, and a remark for each item that was left out.
+  static func alarms(
+    of series: CalendarSeries, _ context: CalendarContext
+  ) -> (alarms: [ForeignAlarm], leftOut: [Remark]) {
+    var alarms: [ForeignAlarm] = []
+    var over: [Remark] = []
+    var leftOut = series.replaced.map { item in
+      Remark(
+        title: CalendarItem(item, context).title, "the file contains a later version of it")
     }
-    let status = item.first("STATUS")?.value.uppercased()
-    if status == "CANCELLED" || status == "COMPLETED" {
-      throw Unsupported("it is \(status?.lowercased() ?? "over")")
-    }
-    var losses: [String] = []
-    guard let property = item.first("DTSTART") ?? item.first("DUE"),
-      let begin = CalendarTime.read(property.value)
-    else { throw Unsupported("it has no time") }
-    let zone = self.zone(property, isUTC: begin.isUTC, zones, &losses)
-    let start = begin.civil
-    let rules = item.all("RRULE")
-    if rules.count > 1 { throw Unsupported("it has several recurrence rules") }
-    if item.first("EXRULE") != nil { losses.append("its EXRULE") }
-    if let error = item.first("X-LIC-ERROR") {
-      losses.append("an unrecognized line (\(error.value))")
-    }
-    let offsets = offsets(isWholeDay: begin.isDate, &losses)
-    let schedule: Schedule
-    var skipped: [CivilDateTime] = []
-    if let rule = rules.first {
-      if item.first("RDATE") != nil { losses.append("its RDATE") }
-      let reading = try CalendarRule.read(rule.value, start: start)
-      losses += reading.losses
-      let rules = zone == .floating ? zones.local : zones.zone(named: zone.text) ?? zones.local
-      let times = reading.times ?? [start.time]
-      var plain = try shifted(reading.recurrence, times: times, by: offsets, &losses)
-      if let last = lastMoment(reading, from: start, times, rules) {
-        let until = CivilDateTime(minuteNumber: last.minuteNumber + (offsets.last ?? 0))
-        guard rules.instant(of: until) > now else { throw Unsupported("it ended on \(last.date)") }
-        plain = try CalendarItem.schedule(
-          plain.recurrence, plain.times, Schedule.Limits(until: until))
+    let changes = series.changes.map { CalendarItem($0, context) }
+    for (number, component) in series.items.enumerated() {
+      let item = CalendarItem(component, context)
+      do throws(Unsupported) {
+        alarms += try item.alarms(changes: number == 0 ? changes : [], isOnly: number == 0)
+      } catch {
+        let remark = Remark(title: item.title, error.reason)
+        if error.isOver { over.append(remark) } else { leftOut.append(remark) }
       }
-      (schedule, skipped) = try excepting(plain)
-      // The series begins in the course of its first day.
-      if reading.times != nil, offsets == [0] {
-        let earlier = schedule.times.filter { $0 < start.time }
-        skipped += earlier.map { CivilDateTime(start.date, $0) }
-          .filter(Occurrences(schedule, in: .standard).contains)
+    }
+    let main = series.items.first.map { CalendarItem($0, context) }
+    // A cancelled series has no changed occurrences either.
+    for change in changes where main?.status != "CANCELLED" {
+      do throws(Unsupported) {
+        alarms += try change.changedAlarms(of: main, others: changes)
+      } catch {
+        // The series lacks the occurrence already.
+        if main != nil, error.isOver || change.ending != nil { continue }
+        leftOut.append(Remark(title: change.title, error.reason))
+      }
+    }
+    // A series that is over can have a changed occurrence in the future.
+    if alarms.isEmpty { leftOut += over }
+    return (alarms, leftOut)
+  }
+
+  /// Returns the item as alarms: one for its start or its rule, and one for each additional date.
+  ///
+  /// - Parameters:
+  ///   - changes: The changes of single occurrences, which the alarm of the rule leaves out.
+  ///   - isOnly: False for an item whose UID another item has, too.
+  /// - Throws: `Unsupported` if the item has no future occurrence or Belfry cannot represent it.
+  private func alarms(
+    changes: [CalendarItem], isOnly: Bool
+  ) throws(Unsupported) -> [ForeignAlarm] {
+    if let ending { throw Unsupported(ending) }
+    let start = try start()
+    var losses = unreadableLines
+    if let zone = start.unknownZone {
+      losses.append("the time zone \(zone) (the alarm uses local time)")
+    }
+    let name = isOnly ? identifier : "\(identifier) \(startProperty?.value ?? "")"
+    let reminders = CalendarReminder.all(of: item, zones, &losses)
+    var alarms: [ForeignAlarm] = []
+    var over: Unsupported?
+    var dates = moments("RDATE")
+    let rule = try rule
+    if let rule {
+      if item.first("EXRULE") != nil { losses.append("its EXRULE") }
+      let others = changes.filter { !$0.repeats(self) }
+      do throws(Unsupported) {
+        var events = try events(rule, from: start, &losses)
+        let later = others.filter(\.changesFollowing).compactMap(\.changed)
+          .map { zones.civil($0, like: start) }.min()
+        if let later { events = try events.ending(before: later) }
+        let (alarm, omitted) = try series(
+          events, reminders, omitting: moments("EXDATE"), and: others.compactMap(\.changed), name,
+          &losses)
+        alarms.append(alarm)
+        dates.removeAll { date in
+          let civil = zones.civil(date, like: start)
+          return events.occurrences.contains(civil) || omitted.contains(civil)
+        }
+      } catch {
+        if !error.isOver { throw error }
+        over = error
       }
     } else {
-      if offsets.count > 1 { losses.append("all reminders but the first") }
-      let rules = zone == .floating ? zones.local : zones.zone(named: zone.text) ?? zones.local
-      // The dates of RDATE belong to the item, too. An alarm without a rule has one of them.
-      let moments = ([start] + item.all("RDATE").flatMap { CalendarTime.list($0.value) })
-        .map { CivilDateTime(minuteNumber: $0.minuteNumber + (offsets.first ?? 0)) }
-        .filter { rules.instant(of: $0) > now }.sorted()
-      guard let moment = moments.first else { throw Unsupported("it is over") }
-      if moments.count > 1 { losses.append("all dates of its RDATE but the next") }
-      schedule = try CalendarItem.schedule(.once(moment.date), [moment.time])
+      dates.insert(start, at: 0)
     }
-    let (title, note) = ForeignAlarm.texts(
-      item.first("SUMMARY").map { library.text($0.value) } ?? "",
-      item.first("DESCRIPTION").map { library.text($0.value) })
-    var alarm = ForeignAlarm(
-      id: Identifier(naming: item.first("UID")?.value ?? "\(title) \(property.value)"),
-      title: title, note: note, schedule: schedule, zone: zone)
-    alarm.skipped = skipped
-    let labels = item.all("CATEGORIES").flatMap { library.texts($0.value) }
-    losses += alarm.addTags(labels).map { "the category \($0)" }
-    alarm.losses = losses
-    return alarm
+    let singles = try singles(
+      dates, like: start, reminders, rule == nil ? changes.compactMap(\.changed) : [], name,
+      &losses)
+    alarms += singles
+    guard !alarms.isEmpty else {
+      let isLater = rule == nil && zones.instant(start) > context.now
+      throw over
+        ?? Unsupported(isLater ? "its reminder was due before now" : "it is over", isOver: true)
+    }
+    alarms[0].losses = losses
+    return alarms
   }
 
-  private func zone(
-    _ property: CalendarProperty, isUTC: Bool, _ zones: ZoneLibrary, _ losses: inout [String]
-  ) -> Alarm.Zone {
-    if isUTC { return .named("UTC") }
-    guard let name = property.parameters["TZID"] else { return .floating }
-    if let known = WindowsZones.names[name], zones.zone(named: known) != nil {
-      return .named(known)
+  /// Returns the alarms of a changed occurrence.
+  private func changedAlarms(
+    of main: CalendarItem?, others: [CalendarItem]
+  ) throws(Unsupported) -> [ForeignAlarm] {
+    if let ending { throw Unsupported(ending) }
+    if let main, repeats(main) { return [] }
+    guard let changed else { throw Unsupported("its RECURRENCE-ID is not valid") }
+    var losses = unreadableLines
+    let start = try start()
+    if let zone = start.unknownZone {
+      losses.append("the time zone \(zone) (the alarm uses local time)")
     }
-    // Some programs put a path before the name.
-    let parts = name.split(separator: "/").map(String.init)
-    for count in stride(from: min(3, parts.count), to: 0, by: -1) {
-      let candidate = parts.suffix(count).joined(separator: "/")
-      if zones.zone(named: candidate) != nil { return .named(candidate) }
-    }
-    losses.append("the time zone \(name) (the alarm uses local time)")
-    return .floating
-  }
-
-  /// Returns the offsets of the reminders from the start in minutes, ascending.
-  private func offsets(isWholeDay: Bool, _ losses: inout [String]) -> [Int] {
-    var offsets: Set<Int> = []
-    for reminder in item.components("VALARM") {
-      guard let trigger = reminder.first("TRIGGER") else { continue }
-      if reminder.first("ACTION")?.value.uppercased() == "EMAIL" {
-        losses.append("an email reminder")
-        continue
+    let name = "\(identifier) \(item.first("RECURRENCE-ID")?.value ?? "")"
+    let reminders = CalendarReminder.all(of: item, zones, &losses)
+    var alarms: [ForeignAlarm]
+    if changesFollowing, let main, let rule = try main.rule, try self.rule == nil {
+      let first = try main.start()
+      guard first.isDate == start.isDate else {
+        throw Unsupported("it changes a series between times and whole days")
       }
-      if reminder.first("REPEAT") != nil { losses.append("a repeating reminder") }
-      if trigger.parameters["VALUE"] == "DATE-TIME" {
-        losses.append("a reminder at an absolute time")
-      } else if trigger.parameters["RELATED"]?.uppercased() == "END" {
-        // The end of an event, or the due time of a to-do.
-        if let end = endOffset, let seconds = CalendarTime.duration(trigger.value),
-          abs(seconds) <= 366 * 86_400
-        {
-          offsets.insert(end + Int(seconds / 60))
-        } else {
-          losses.append("a reminder relative to the end")
-        }
-      } else if let seconds = CalendarTime.duration(trigger.value), abs(seconds) <= 366 * 86_400 {
-        offsets.insert(Int(seconds / 60))
+      let from = zones.civil(changed, like: first)
+      var events = try main.events(rule, from: first, &losses).starting(from: from)
+      let later = others.filter(\.changesFollowing).compactMap(\.changed)
+        .map { zones.civil($0, like: first) }.filter { $0 > from }.min()
+      if let later { events = try events.ending(before: later) }
+      events.shift = zones.civil(start, like: first).minuteNumber - from.minuteNumber
+      let changes = others.filter { !$0.changesFollowing && !$0.repeats(main) }
+      let (alarm, _) = try series(
+        events, reminders, omitting: main.moments("EXDATE"), and: changes.compactMap(\.changed),
+        name, &losses)
+      alarms = [alarm]
+    } else if changesFollowing, let rule = try self.rule {
+      let events = try events(rule, from: start, &losses)
+      alarms = [
+        try series(events, reminders, omitting: moments("EXDATE"), and: [], name, &losses).alarm
+      ]
+    } else {
+      if item.first("RRULE") != nil || changesFollowing {
+        losses.append("the change of the occurrences after it")
+      }
+      alarms = try singles([start], like: start, reminders, [], name, &losses)
+    }
+    guard !alarms.isEmpty else { throw Unsupported("it is over", isOver: true) }
+    alarms[0].losses = losses
+    return alarms
+  }
+
+  /// The time of the occurrence that the item changes; nil if it is no change.
+  private var changed: CalendarMoment? {
+    item.first("RECURRENCE-ID").flatMap { zones.moments($0).first }
+  }
+
+  /// True if the item changes all later occurrences, too.
+  private var changesFollowing: Bool {
+    item.first("RECURRENCE-ID")?.parameters["RANGE"]?.uppercased() == "THISANDFUTURE"
+  }
+
+  /// Returns true if the item, a change of one occurrence, rings as the series does. Some programs write such changes
+  /// for other properties.
+  private func repeats(_ main: CalendarItem) -> Bool {
+    guard ending == nil, !changesFollowing, let changed, let start = try? start() else {
+      return false
+    }
+    return zones.civil(changed, like: start) == start.civil && title == main.title
+      && item.components("VALARM").map(\.text) == main.item.components("VALARM").map(\.text)
+      && (try? main.start())?.isDate == start.isDate
+  }
+
+  // MARK: Properties
+
+  /// The title.
+  var title: String { texts.title }
+
+  /// The text of a reminder that programs write if the user enters none.
+  private static let standardTexts: Set<String> = [
+    "this is an event reminder", "reminder", "default mozilla description", "alarm", "event reminder",
+    "alarm notification", "display",
+  ]
+
+  /// The title and the note. Without a summary, the text of a reminder is the title, or else the description.
+  private var texts: (title: String, note: String?) {
+    func text(_ property: CalendarProperty?) -> String? {
+      guard let text = property.map({ context.library.text($0.value) }),
+        text.contains(where: { !$0.isWhitespace })
+      else { return nil }
+      return text
+    }
+    let description = text(item.first("DESCRIPTION"))
+    if let summary = text(item.first("SUMMARY")) { return ForeignAlarm.texts(summary, description) }
+    let shown = item.components("VALARM").compactMap { text($0.first("DESCRIPTION")) }
+      .first { !CalendarItem.standardTexts.contains($0.lowercased()) }
+    guard let words = shown ?? description else { return ForeignAlarm.texts("", nil) }
+    let line = words.split(separator: "\n").first { $0.contains { !$0.isWhitespace } } ?? ""
+    let title = ForeignAlarm.texts(String(line), nil).title
+    // The note has what the title does not show.
+    let notes = [shown, description].compactMap(\.self).filter { $0 != title }
+    return ForeignAlarm.texts(title, notes.isEmpty ? nil : notes.joined(separator: "\n"))
+  }
+
+  /// The name of the item from which the identifier of its alarm follows.
+  private var identifier: String {
+    let uid = item.first("UID")?.value ?? ""
+    return uid.isEmpty ? "\(title) \(startProperty?.value ?? "")" : uid
+  }
+
+  private var startProperty: CalendarProperty? {
+    item.first("DTSTART") ?? item.first("DUE") ?? item.first("RECURRENCE-ID")
+  }
+
+  private func start() throws(Unsupported) -> CalendarMoment {
+    if let line = item.rejected.first(where: { $0.name == "DTSTART" }) {
+      throw Unsupported("its start is not valid: \(line.value)")
+    }
+    guard let property = startProperty, var start = zones.moments(property).first else {
+      throw Unsupported("it has no time")
+    }
+    if isWholeDayAlarm {
+      start.civil.time = .midnight
+      start.isDate = true
+    }
+    return start
+  }
+
+  /// True for an alarm of KAlarm that has a date without a time.
+  private var isWholeDayAlarm: Bool {
+    let flags = item.first("X-KDE-KALARM-FLAGS")?.value.uppercased() ?? ""
+    return flags.split { !$0.isLetter }.contains("DATE")
+  }
+
+  /// The status in capitals; nil for none.
+  private var status: String? {
+    item.first("STATUS")?.value.uppercased()
+      ?? item.rejected.first { $0.name == "STATUS" }?.value.uppercased()
+  }
+
+  /// The reason why the item does not ring any more; nil if it rings.
+  private var ending: String? {
+    if let status, status == "CANCELLED" || status == "COMPLETED" {
+      return "it is \(status.lowercased())"
+    }
+    if item.name == "VTODO", status == nil {
+      let percent = item.first("PERCENT-COMPLETE").flatMap { Int($0.value) } ?? 0
+      if percent >= 100 || item.first("COMPLETED") != nil { return "it is completed" }
+    }
+    let kind = item.first("X-KDE-KALARM-TYPE")?.value.uppercased() ?? ""
+    if kind.hasPrefix("ARCHIVED") { return "it is an archived alarm of KAlarm" }
+    if kind.hasPrefix("TEMPLATE") { return "it is a template of KAlarm" }
+    return nil
+  }
+
+  /// Returns the dates and times of all properties with a name.
+  private func moments(_ name: String) -> [CalendarMoment] {
+    (item.all(name) + item.rejected.filter { $0.name == name }).flatMap(zones.moments)
+  }
+
+  /// The recurrence rule; nil for none.
+  private var rule: String? {
+    get throws(Unsupported) {
+      let valid = item.all("RRULE").map(\.value)
+      let rejected = item.rejected.filter { $0.name == "RRULE" }.map(\.value)
+      guard valid.count + rejected.count <= 1 else {
+        throw Unsupported("it has several recurrence rules")
+      }
+      guard let text = rejected.first else { return valid.first }
+      // libical rejects a rule without the reason, and also for white space in it.
+      let rule = text.filter { !$0.isWhitespace }
+      _ = try CalendarRule.read(rule, start: CivilDateTime(.earliest, .midnight))
+      guard rule != text else {
+        throw Unsupported("its recurrence rule is not valid: \(text)")
+      }
+      return rule
+    }
+  }
+
+  /// The lines that libical rejected and Belfry does not read, as noun phrases.
+  private var unreadableLines: [String] {
+    let read = ["RRULE", "EXDATE", "RDATE", "DTSTART", "STATUS"]
+    let lines = item.rejected.filter { line in
+      !read.contains(line.name)
+        || ["EXDATE", "RDATE"].contains(line.name) && zones.moments(line).isEmpty
+    }
+    return item.all("X-LIC-ERROR").prefix(1).map { "an unrecognized line (\($0.value))" }
+      + lines.map { "an unrecognized line (\($0.name):\($0.value))" }
+  }
+
+  // MARK: Alarms of a rule
+
+  private func events(
+    _ rule: String, from start: CalendarMoment, _ losses: inout [String]
+  ) throws(Unsupported) -> CalendarEventTimes {
+    let reading = try CalendarRule.read(rule, start: start.civil)
+    losses += reading.losses
+    return try CalendarEventTimes(reading, from: start, zones)
+  }
+
+  /// Returns the alarm of a rule, and the events that have no occurrence of it.
+  private func series(
+    _ events: CalendarEventTimes, _ reminders: [CalendarReminder],
+    omitting exceptions: [CalendarMoment], and changes: [CalendarMoment], _ name: String,
+    _ losses: inout [String]
+  ) throws(Unsupported) -> (alarm: ForeignAlarm, omitted: Set<CivilDateTime>) {
+    let rules = zones.rules(events.start.zone)
+    var offsets = self.offsets(reminders, from: events.start, &losses)
+    let plain = events.start.isDate ? CalendarItem.wholeDay : 0
+    if offsets.isEmpty || (isWholeDayAlarm && offsets == [0]) { offsets = [plain] }
+    offsets = offsets.map { $0 + events.shift }
+    var warnings: [Int] = []
+    var schedule = events.schedule(at: offsets)
+    if schedule == nil, let last = offsets.last {
+      // Warnings before the last reminder can be on another day.
+      schedule = events.schedule(at: [last])
+      warnings = offsets.dropLast().map { last - $0 }
+      if schedule == nil {
+        // An alarm at the item's own time is better than one on a wrong day.
+        let own = events.shift + plain
+        schedule = events.schedule(at: [own])
+        warnings = offsets.filter { $0 < own }.map { own - $0 }
+        losses.append(
+          "reminders on another day (the alarm rings at the start"
+            + (warnings.isEmpty ? ")" : " and warns before it)"))
+        offsets = [own]
       } else {
-        losses.append("a reminder at '\(trigger.value)'")
+        offsets = [last]
       }
     }
-    if offsets.isEmpty { return [isWholeDay ? CalendarItem.wholeDay : 0] }
+    guard var schedule else { throw Unsupported("Belfry does not support its times of day") }
+    if let until = schedule.limits.until, rules.instant(of: until) <= context.now {
+      throw Unsupported("it ended on \((events.schedule.limits.until ?? until).date)", isOver: true)
+    }
+    // Changes of the past need no exception.
+    let future = changes.filter { change in
+      let civil = zones.civil(change, like: events.start)
+      return rules.instant(
+        of: CivilDateTime(minuteNumber: civil.minuteNumber + (offsets.last ?? 0) + 1440))
+        > context.now
+    }
+    let omitted = events.omitted(exceptions + future, zones)
+    var skipped: [CivilDateTime]
+    (schedule, skipped) = try events.excepting(omitted, from: schedule, at: offsets)
+    let rings = Occurrences(schedule, in: .standard)
+    var next = rings.next(after: rules.civil(at: context.now))
+    while let moment = next, skipped.contains(moment) { next = rings.next(after: moment) }
+    guard next != nil else { throw Unsupported("it is over", isOver: true) }
+    skipped.sort()
+    var alarm = alarm(name, schedule, events.start.zone, &losses)
+    alarm.skipped = skipped
+    alarm.warn(before: warnings.map { Int64($0) * 60 }, &losses)
+    return (alarm, omitted)
+  }
+
+  /// Returns the distances of the reminders from the start of a repeating item in minutes, ascending.
+  private func offsets(
+    _ reminders: [CalendarReminder], from start: CalendarMoment, _ losses: inout [String]
+  ) -> [Int] {
+    var offsets: Set<Int> = []
+    for reminder in reminders {
+      switch reminder {
+      case .start(let duration): offsets.insert(duration.minutes)
+      case .end(let duration):
+        offsets.insert(
+          CalendarLength(of: item, from: start, zones).wallMinutes + duration.minutes)
+      case .fixed: losses.append("a reminder at an absolute time")
+      }
+    }
     return offsets.sorted()
   }
 
-  /// The end in minutes after the start; nil if the item has none.
-  private var endOffset: Int? {
-    guard
-      let start = (item.first("DTSTART") ?? item.first("DUE")).flatMap({
-        CalendarTime.read($0.value)
-      })
-    else { return nil }
-    if let end = (item.first("DTEND") ?? item.first("DUE")).flatMap({ CalendarTime.read($0.value) })
-    {
-      return end.civil.minuteNumber - start.civil.minuteNumber
+  // MARK: Alarms of single dates
+
+  /// Returns one alarm for each future date. The first date has the name of the item if it is the start.
+  private func singles(
+    _ dates: [CalendarMoment], like start: CalendarMoment, _ reminders: [CalendarReminder],
+    _ changes: [CalendarMoment], _ name: String, _ losses: inout [String]
+  ) throws(Unsupported) -> [ForeignAlarm] {
+    let exceptions = (changed == nil ? moments("EXDATE") : []) + changes
+    let omitted = Set(exceptions.map { zones.civil($0, like: start) })
+    let omittedDates = Set(exceptions.filter { $0.isDate || start.isDate }.map(zones.date))
+    var moments: [CivilDateTime] = []
+    for date in dates {
+      let civil = zones.civil(date, like: start)
+      let isOmitted =
+        start.isDate || omittedDates.contains(civil.date)
+        ? omittedDates.contains(civil.date) : omitted.contains(civil)
+      if !isOmitted, !moments.contains(civil) { moments.append(civil) }
     }
-    return item.first("DURATION").flatMap { CalendarTime.duration($0.value) }.map { Int($0 / 60) }
+    if moments.isEmpty, !dates.isEmpty, changed == nil, !exceptions.isEmpty {
+      throw Unsupported("its exceptions leave no date", isOver: true)
+    }
+    var alarms: [ForeignAlarm] = []
+    for civil in moments {
+      guard let (rings, zone) = self.rings(of: civil, like: start, reminders) else { continue }
+      if alarms.count == CalendarItem.maxDates {
+        losses.append("all dates of its RDATE from \(civil.date) on")
+        break
+      }
+      let isStart = civil == start.civil && item.first("RRULE") == nil
+      let last = zones.rules(zone).civil(at: rings[rings.count - 1])
+      let schedule = try CalendarItem.schedule(.once(last.date), [last.time])
+      var unused: [String] = []
+      var alarm = alarm(
+        isStart ? name : "\(name) \(CalendarTime.text(civil))", schedule, zone, &unused)
+      alarm.warn(
+        before: rings.dropLast().map { rings[rings.count - 1].seconds(since: $0) }, &unused)
+      if alarms.isEmpty { losses += unused }
+      alarms.append(alarm)
+    }
+    return alarms
   }
 
-  /// Returns the schedule of a rule, shifted by the offsets of the reminders.
-  private func shifted(
-    _ recurrence: Recurrence, times: [CivilTime], by offsets: [Int], _ losses: inout [String]
-  ) throws(Unsupported) -> Schedule {
-    var moments: [(days: Int, time: CivilTime)] = []
-    for time in times {
-      for offset in offsets {
-        let moment = CivilDateTime(minuteNumber: time.minuteOfDay + offset)
-        moments.append((moment.date.dayNumber, moment.time))
+  /// Returns the instants of the reminders of an event from now on, ascending, and the zone in which the last one can
+  /// be written; nil if that is over.
+  private func rings(
+    of civil: CivilDateTime, like start: CalendarMoment, _ reminders: [CalendarReminder]
+  ) -> (rings: [Instant], zone: Alarm.Zone)? {
+    let rules = zones.rules(start.zone)
+    func instant(_ civil: CivilDateTime, _ duration: CalendarDuration) -> Instant {
+      let day = CivilDateTime(civil.date.adding(days: duration.days), civil.time)
+      return rules.instant(of: day).adding(seconds: Int64(duration.seconds))
+    }
+    let plain = CivilDateTime(
+      minuteNumber: civil.minuteNumber + (start.isDate ? CalendarItem.wholeDay : 0))
+    var rings = reminders.compactMap { reminder -> Instant? in
+      switch reminder {
+      case .start(let duration): return instant(civil, duration)
+      // A fixed time of the past is often that of a reminder that the user has seen.
+      case .fixed(let instant): return instant > context.now ? instant : nil
+      case .end(let duration):
+        let length = CalendarLength(of: item, from: start, zones).duration
+        // The days of both are by the calendar, and their times are exact.
+        return instant(
+          civil,
+          CalendarDuration(
+            days: length.days + duration.days, seconds: length.seconds + duration.seconds))
       }
     }
-    let days = Set(moments.map(\.days))
-    if days == [0] {
-      return try CalendarItem.schedule(recurrence, moments.map(\.time))
+    if rings.isEmpty || (isWholeDayAlarm && reminders == [.start(CalendarDuration())]) {
+      rings = [rules.instant(of: plain)]
     }
-    if days.count == 1, let shift = days.first, let moved = recurrence.moved(byDays: shift) {
-      return try CalendarItem.schedule(moved, moments.map(\.time))
-    }
-    // An alarm at the item's own time is better than one on a wrong day.
-    let sameDay = moments.filter { $0.days == 0 }.map(\.time)
-    losses.append(
-      "reminders on another day" + (sameDay.isEmpty ? " (the alarm rings at the start)" : ""))
-    return try CalendarItem.schedule(recurrence, sameDay.isEmpty ? times : sameDay)
+    rings = Set(rings).sorted()
+    rings.removeAll { $0 <= context.now }
+    guard let last = rings.last else { return nil }
+    // The second of two equal times of the wall clock can only be written in another zone.
+    let minute = Instant(seconds: last.seconds - last.seconds % 60)
+    let isExact = start.zone == .floating || rules.instant(of: rules.civil(at: last)) == minute
+    return (rings, isExact ? start.zone : .named("UTC"))
   }
 
-  private static func schedule(
+  // MARK: Parts of an alarm
+
+  private func alarm(
+    _ name: String, _ schedule: Schedule, _ zone: Alarm.Zone, _ losses: inout [String]
+  ) -> ForeignAlarm {
+    let (title, note) = texts
+    var alarm = ForeignAlarm(
+      id: Identifier(naming: name), title: title, note: note, schedule: schedule, zone: zone)
+    alarm.enabled = !(status?.hasPrefix("X-DISABLED") ?? false) && status != "DISABLED"
+    let labels = item.all("CATEGORIES").flatMap { context.library.texts($0.value) }
+    losses += alarm.addTags(labels).map { "the category \($0)" }
+    return alarm
+  }
+
+  static func schedule(
     _ recurrence: Recurrence, _ times: [CivilTime], _ limits: Schedule.Limits = .none
   ) throws(Unsupported) -> Schedule {
     do {
@@ -184,93 +493,14 @@ struct CalendarItem {
       throw Unsupported(error.reason)
     }
   }
-
-  /// Returns a schedule without the item's exceptions, and those that leave other times of their dates.
-  private func excepting(
-    _ schedule: Schedule
-  ) throws(Unsupported) -> (schedule: Schedule, skipped: [CivilDateTime]) {
-    let occurrences = Occurrences(schedule, in: .standard)
-    let only = schedule.times.count == 1 ? schedule.times[0] : nil
-    let omitted = item.all("EXDATE").flatMap { CalendarTime.list($0.value) }
-      .map { CivilDateTime($0.date, only ?? $0.time) }.filter(occurrences.contains)
-    let dates = Dictionary(grouping: Set(omitted), by: \.date)
-    let whole = dates.filter { $0.value.count == schedule.times.count }.map(\.key)
-    var limits = schedule.limits
-    limits.exceptions = whole
-    return (
-      try CalendarItem.schedule(schedule.recurrence, schedule.times, limits),
-      omitted.filter { !whole.contains($0.date) }
-    )
-  }
-
-  /// Returns the last possible occurrence of a series; nil if it has no end.
-  private func lastMoment(
-    _ reading: CalendarRule.Reading, from start: CivilDateTime, _ times: [CivilTime],
-    _ zone: TimeZoneRules
-  ) -> CivilDateTime? {
-    if let text = reading.until, let until = CalendarTime.read(text) {
-      if until.isDate { return Schedule.Limits.end(of: until.civil.date) }
-      return until.isUTC
-        ? zone.civil(at: TimeZoneRules.utc.instant(of: until.civil)) : until.civil
-    }
-    guard let count = reading.count, count < CalendarItem.maxCount,
-      let schedule = try? Schedule(reading.recurrence, times: times)
-    else { return nil }
-    let occurrences = Occurrences(schedule, in: .standard)
-    var last = occurrences.first(onOrAfter: start)
-    for _ in 1..<max(2, count) where count > 1 {
-      last = last.flatMap { occurrences.next(after: $0) }
-    }
-    return last
-  }
-
-  /// The maximum number of occurrences of a series with an end. A series with more has no end for practical purposes.
-  private static let maxCount = 100_000
 }
 
-extension Recurrence {
-  /// Returns the recurrence shifted by a number of days; nil if that is not a recurrence.
-  fileprivate func moved(byDays days: Int) -> Recurrence? {
-    func moved(_ cadence: Cadence) -> Cadence {
-      Cadence(interval: cadence.interval, start: cadence.start.adding(days: days))
-    }
-    switch self {
-    case .once(let date): return .once(date.adding(days: days))
-    case .daily(let cadence): return .daily(moved(cadence))
-    case .days(let count, let cadence): return .days(count, moved(cadence))
-    case .weekly(let weekdays, let cadence):
-      let all = Weekday.allCases
-      // A shift into another week would change the weeks of the interval.
-      let isInWeek = weekdays.allSatisfy { (0..<7).contains($0.rawValue + days) }
-      guard cadence.interval == 1 || isInWeek else { return nil }
-      return .weekly(weekdays.map { all[(($0.rawValue + days) % 7 + 7) % 7] }, moved(cadence))
-    case .monthly(let monthDays, let cadence):
-      var result: [MonthDay] = []
-      for day in monthDays {
-        guard case .day(let number) = day, number <= 28, (0...28).contains(number + days) else {
-          return nil
-        }
-        // The day before the first is the last day of the month before.
-        result.append(number + days == 0 ? .last : .day(number + days))
-      }
-      let isEarlierMonth = result.contains(.last)
-      guard !isEarlierMonth || result == [.last] else { return nil }
-      return .monthly(result, moved(cadence))
-    case .annual(let months, let monthDays, let cadence):
-      guard months.count == 1, monthDays.count == 1, case .day(let day) = monthDays[0] else {
-        return nil
-      }
-      let month = months[0]
-      // The shifted date must be the same in leap years and common years.
-      let dates = [2000, 2001].map { year in
-        CivilDate(year: year, month: month, day: day).adding(days: days)
-      }
-      guard (month, day) != (2, 29), dates[0].year == 2000, dates[0].month == dates[1].month,
-        dates[0].day == dates[1].day
-      else { return nil }
-      return .annual(months: [dates[0].month], [.day(dates[0].day)], moved(cadence))
-    case .afterDone: return nil
-    }
+extension ForeignAlarm {
+  /// Adds warnings at some seconds before each occurrence.
+  fileprivate mutating func warn(before seconds: [Int64], _ losses: inout [String]) {
+    if seconds.isEmpty { return }
+    delivery.warnings = WarningPlan(seconds.filter { $0 >= 60 }.sorted(by: >))
+    if delivery.warnings == nil { losses.append("all reminders but the last") }
   }
 }
 

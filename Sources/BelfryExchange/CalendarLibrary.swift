@@ -1,3 +1,4 @@
+import BelfryCore
 import Glibc
 
 /// A component of an iCalendar document (RFC 5545): an event, a to-do, an alarm, a time zone.
@@ -6,6 +7,8 @@ struct CalendarComponent: Sendable {
   let name: String
   var properties: [CalendarProperty] = []
   var components: [CalendarComponent] = []
+  /// The lines that libical rejected, without their parameters.
+  var rejected: [CalendarProperty] = []
 
   init(_ name: String) {
     self.name = name
@@ -34,7 +37,7 @@ struct CalendarComponent: Sendable {
 /// A property of a component.
 struct CalendarProperty: Hashable, Sendable {
   let name: String
-  /// The parameters that Belfry uses: `TZID`, `VALUE`, `RELATED`.
+  /// The parameters that Belfry uses: `TZID`, `VALUE`, `RELATED`, `RANGE`.
   let parameters: [String: String]
   /// The value in iCalendar form, with escapes.
   let value: String
@@ -64,6 +67,11 @@ struct CalendarLibrary {
   private let encode: @convention(c) (Text, UnsafeMutablePointer<CChar>, Int32) -> Int32
   private let zone: @convention(c) (Text) -> OpaquePointer?
   private let zoneComponent: @convention(c) (OpaquePointer?) -> Component?
+  private let newZone: @convention(c) () -> OpaquePointer?
+  private let freeZone: @convention(c) (OpaquePointer?, Int32) -> Void
+  private let defineZone: @convention(c) (OpaquePointer?, Component?) -> Int32
+  private let zoneOffset:
+    @convention(c) (OpaquePointer?, UnsafeMutableRawPointer, UnsafeMutablePointer<Int32>) -> Int32
 
   private static let name = "libical.so.3"
   /// The values of `ICAL_ANY_COMPONENT` and `ICAL_ANY_PROPERTY` in libical's `icalenums.h`.
@@ -110,6 +118,16 @@ struct CalendarLibrary {
       "icaltimezone_get_builtin_timezone", (@convention(c) (Text) -> OpaquePointer?).self)
     zoneComponent = try function(
       "icaltimezone_get_component", (@convention(c) (OpaquePointer?) -> Component?).self)
+    newZone = try function("icaltimezone_new", (@convention(c) () -> OpaquePointer?).self)
+    freeZone = try function(
+      "icaltimezone_free", (@convention(c) (OpaquePointer?, Int32) -> Void).self)
+    defineZone = try function(
+      "icaltimezone_set_component",
+      (@convention(c) (OpaquePointer?, Component?) -> Int32).self)
+    zoneOffset = try function(
+      "icaltimezone_get_utc_offset_of_utc_time",
+      (@convention(c) (OpaquePointer?, UnsafeMutableRawPointer, UnsafeMutablePointer<Int32>) ->
+        Int32).self)
     // By default libical may abort the process on an error in a document.
     try function("icalerror_set_errors_are_fatal", (@convention(c) (Int32) -> Void).self)(0)
   }
@@ -120,6 +138,7 @@ struct CalendarLibrary {
   ///
   /// - Throws: `ExchangeError` if the bytes are not an iCalendar document.
   func read(_ bytes: [UInt8]) throws(ExchangeError) -> [CalendarComponent] {
+    let bytes = CalendarText.normalized(bytes)
     guard !bytes.contains(0) else { throw ExchangeError("it contains a NUL byte") }
     let root = (bytes + [0]).withUnsafeBufferPointer { buffer in
       buffer.withMemoryRebound(to: CChar.self) { parse($0.baseAddress!) }
@@ -136,13 +155,19 @@ struct CalendarLibrary {
     var property = firstProperty(pointer, CalendarLibrary.anyProperty)
     while let current = property {
       var parameters: [String: String] = [:]
-      for name in ["TZID", "VALUE", "RELATED"] {
+      for name in ["TZID", "VALUE", "RELATED", "RANGE"] {
         parameters[name] = parameter(current, name).map { String(cString: $0) }
       }
       result.properties.append(
         CalendarProperty(
           name: propertyName(current).map { String(cString: $0) } ?? "", parameters: parameters,
           value: propertyValue(current).map { String(cString: $0) } ?? ""))
+      if let last = result.properties.last, last.name == "X-LIC-ERROR",
+        let property = rejected(last.value)
+      {
+        result.properties.removeLast()
+        result.rejected.append(property)
+      }
       property = nextProperty(pointer, CalendarLibrary.anyProperty)
     }
     var child = firstComponent(pointer, CalendarLibrary.anyComponent)
@@ -151,6 +176,17 @@ struct CalendarLibrary {
       child = nextComponent(pointer, CalendarLibrary.anyComponent)
     }
     return result
+  }
+
+  /// Returns the line that an error of libical contains: `Can't parse as RECUR value in RRULE property. Removing entire
+  /// property: FREQ=WEEKLY\;UNTIL=`; nil for any other error.
+  private func rejected(_ error: String) -> CalendarProperty? {
+    let error = text(error)
+    guard let end = error.ranges(of: " property. Removing entire property: ").first,
+      let name = error[..<end.lowerBound].split(separator: " ").last
+    else { return nil }
+    return CalendarProperty(
+      name: String(name), parameters: [:], value: String(error[end.upperBound...]))
   }
 
   /// Returns a text value without escapes (RFC 5545, 3.3.11). libical's own function turns a newline into an `n`.
@@ -222,5 +258,31 @@ struct CalendarLibrary {
     result.properties.removeAll { $0.name == "TZID" }
     result.add("TZID", name)
     return result
+  }
+
+  /// Returns the offsets in seconds of a VTIMEZONE at some instants; nil if the definition is not valid.
+  func offsets(of definition: CalendarComponent, at instants: [Instant]) -> [Int]? {
+    guard let component = parse(definition.text), let zone = newZone() else { return nil }
+    guard defineZone(zone, component) != 0 else {
+      free(component)
+      freeZone(zone, 1)
+      return nil
+    }
+    // The zone owns the component now.
+    defer { freeZone(zone, 1) }
+    // libical's `struct icaltimetype`: eight integers and a pointer.
+    let moment = UnsafeMutableRawPointer.allocate(byteCount: 64, alignment: 8)
+    defer { moment.deallocate() }
+    return instants.map { instant in
+      let civil = TimeZoneRules.utc.civil(at: instant)
+      let (year, month, day) = civil.date.components
+      let fields = [year, month, day, civil.time.hour, civil.time.minute, 0, 0, 0]
+      moment.initializeMemory(as: UInt8.self, repeating: 0, count: 64)
+      for (index, field) in fields.enumerated() {
+        moment.storeBytes(of: Int32(field), toByteOffset: 4 * index, as: Int32.self)
+      }
+      var isDaylight: Int32 = 0
+      return Int(zoneOffset(zone, moment, &isDaylight))
+    }
   }
 }

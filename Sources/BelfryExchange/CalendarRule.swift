@@ -33,7 +33,13 @@ struct CalendarRule: Hashable {
   /// The reason why Belfry cannot represent an item of another program.
   struct Unsupported: Error {
     let reason: String
-    init(_ reason: String) { self.reason = reason }
+    /// True if the only reason is that the item has no occurrence any more.
+    let isOver: Bool
+
+    init(_ reason: String, isOver: Bool = false) {
+      self.reason = reason
+      self.isOver = isOver
+    }
   }
 
   /// The content of a rule.
@@ -225,7 +231,7 @@ struct CalendarRule: Hashable {
       guard cadence.interval == 1 else {
         throw Unsupported("its monthly rule combines an interval with months")
       }
-      let days = try monthDays(selection, start, &losses)
+      let days = try monthDays(selection, start, months: months, &losses)
       return .annual(months: months, days, cadence)
     }
     if let days = selection.weekdays, selection.monthDays == nil, selection.positions == nil,
@@ -264,7 +270,8 @@ struct CalendarRule: Hashable {
       let distance = distances.first, months.contains(start.date.month)
     {
       return .monthly(
-        try monthDays(selection, start, &losses), .init(interval: distance, start: start.date))
+        try monthDays(selection, start, months: months, &losses),
+        .init(interval: distance, start: start.date))
     }
     if months == [2], selection.monthDays ?? [start.date.day] == [-1] {
       return .annual(months: months, [.day(29)], cadence)
@@ -273,12 +280,16 @@ struct CalendarRule: Hashable {
       losses.append("the omission of common years (it rings on February 28)")
       return .annual(months: months, [.day(29)], cadence)
     }
-    return .annual(months: months, try monthDays(selection, start, &losses), cadence)
+    return .annual(
+      months: months, try monthDays(selection, start, months: months, &losses), cadence)
   }
 
   /// Returns the days of a month that a rule selects.
+  ///
+  /// - Parameter months: the months of the rule; nil for all.
   private static func monthDays(
-    _ selection: DaySelection, _ start: CivilDateTime, _ losses: inout [String]
+    _ selection: DaySelection, _ start: CivilDateTime, months: [Int]? = nil,
+    _ losses: inout [String]
   ) throws(Unsupported) -> [Recurrence.MonthDay] {
     if let days = selection.weekdays { return try weekdays(days, selection) }
     let numbers = selection.monthDays ?? [start.date.day]
@@ -297,7 +308,8 @@ struct CalendarRule: Hashable {
       }
       throw unsupported(positions)
     }
-    if let largest = numbers.max(), largest > 28 {
+    let shortest = (months ?? [2]).map { CivilDate.length(ofMonth: $0, year: 2001) }.min() ?? 28
+    if let largest = numbers.max(), largest > shortest {
       losses.append("the omission of months without a day \(largest) (it rings on their last day)")
     }
     return try numbers.map { number throws(Unsupported) in

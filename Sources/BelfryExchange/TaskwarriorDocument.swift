@@ -1,19 +1,39 @@
 import BelfryCore
 import BelfryStore
 
-/// Import of the recurring tasks of `task export`.
+/// Import of the tasks with a due time of `task export`.
 ///
 /// Taskwarrior keeps a template of each recurring task (`status: recurring`, with `recur` and `due`) and creates a
-/// task for each occurrence. Only the templates are read. Taskwarrior stores UTC and shows local time, so the alarm is
-/// floating, at the local time of the task.
+/// task for each occurrence. If the document has the template, only that is read. Other open tasks ring once.
+/// Taskwarrior stores UTC and shows local time, so the alarm is floating, at the local time of the task.
 public enum TaskwarriorDocument {
   /// Returns true if a document looks like an export of taskwarrior.
   public static func matches(_ json: JSON) -> Bool {
-    guard let list = json.array else { return false }
-    return list.allSatisfy { $0["uuid"]?.string != nil && $0["description"]?.string != nil }
+    if json.array == nil, json["uuid"] == nil { return false }
+    return tasks(json).allSatisfy {
+      $0["uuid"]?.string != nil && $0["description"]?.string != nil
+    }
   }
 
-  /// Reads alarms from the recurring tasks of a document.
+  /// Returns the tasks of a document, which can be a single task.
+  private static func tasks(_ json: JSON) -> [JSON] { json.array ?? [json] }
+
+  /// Parses a document with one task on each line, as old versions of Taskwarrior write it; nil for any other text.
+  public static func lines(_ bytes: [UInt8]) -> JSON? {
+    var tasks: [JSON] = []
+    for line in bytes.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }) {
+      var line = Array(line)
+      while let last = line.last, last == 0x20 || last == 0x09 || last == UInt8(ascii: ",") {
+        line.removeLast()
+      }
+      if line.isEmpty { continue }
+      guard let task = try? JSON(parsing: line), task["uuid"]?.string != nil else { return nil }
+      tasks.append(task)
+    }
+    return tasks.isEmpty ? nil : .array(tasks)
+  }
+
+  /// Reads alarms from the recurring tasks of a document, and from its open tasks with a due time.
   ///
   /// - Parameters:
   ///   - json: the document.
@@ -25,7 +45,18 @@ public enum TaskwarriorDocument {
   ) -> (alarms: [ForeignAlarm], leftOut: [Remark]) {
     var alarms: [ForeignAlarm] = []
     var leftOut: [Remark] = []
-    for task in json.array ?? [] where task["status"]?.string == "recurring" {
+    let tasks = tasks(json)
+    let templates = Set(
+      tasks.filter { $0["status"]?.string == "recurring" }.compactMap { $0["uuid"]?.string })
+    for task in tasks {
+      switch task["status"]?.string {
+      case "recurring": break
+      case "pending", "waiting":
+        // The template rings for its tasks.
+        if let parent = task["parent"]?.string, templates.contains(parent) { continue }
+        if task["due"] == nil { continue }
+      default: continue
+      }
       do throws(CalendarRule.Unsupported) {
         alarms.append(try alarm(task, now: now, zone: zone))
       } catch {
@@ -42,6 +73,11 @@ public enum TaskwarriorDocument {
       throw CalendarRule.Unsupported("it has no due time")
     }
     let start = zone.civil(at: due)
+    guard task["status"]?.string == "recurring" else {
+      guard due > now else { throw CalendarRule.Unsupported("it was due on \(start.date)") }
+      return try alarm(
+        task, CalendarItem.schedule(.once(start.date), [start.time]), named: text)
+    }
     let period = task["recur"]?.string ?? ""
     guard let recurrence = recurrence(period, start.date) else {
       throw CalendarRule.Unsupported("Belfry does not support its period '\(period)'")
@@ -53,14 +89,13 @@ public enum TaskwarriorDocument {
       }
       limits.until = zone.civil(at: until)
     }
-    let schedule: Schedule
-    do {
-      schedule = try Schedule(recurrence, times: [start.time], limits: limits)
-    } catch {
-      throw CalendarRule.Unsupported(error.reason)
-    }
+    return try alarm(
+      task, CalendarItem.schedule(recurrence, [start.time], limits), named: text)
+  }
+
+  private static func alarm(_ task: JSON, _ schedule: Schedule, named name: String) -> ForeignAlarm {
     var result = ForeignAlarm(
-      id: Identifier(naming: task["uuid"]?.string ?? text), title: "", note: nil,
+      id: Identifier(naming: task["uuid"]?.string ?? name), title: "", note: nil,
       schedule: schedule, zone: .floating)
     let others = result.addTags(task["tags"]?.array?.compactMap(\.string) ?? []).map { "+\($0)" }
     let project = task["project"]?.string.map { ["project:\($0)"] } ?? []

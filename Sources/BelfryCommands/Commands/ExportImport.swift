@@ -77,7 +77,7 @@ struct Import: ParsableCommand {
     discussion: """
         belfry import alarms.json        # a document of 'belfry export', merged
         belfry import calendar.ics       # events and to-dos, with their alarms
-        task export | belfry import -    # recurring tasks
+        task export | belfry import -    # tasks with a due time
 
       Importing the same document again changes nothing. Features that Belfry does not support are listed on standard \
       error; items without a future occurrence are left out.
@@ -97,7 +97,7 @@ struct Import: ParsableCommand {
 
   func run() throws {
     let context = try common.context(root)
-    let bytes = try InputFile.read(file, limit: ExportDocument.largest)
+    var bytes = try InputFile.read(file, limit: ExportDocument.largest)
     if format == .ical || (format == nil && CalendarDocument.matches(bytes)) {
       guard bytes.count <= CalendarDocument.largest else {
         throw InputFile.tooLarge(file)
@@ -108,9 +108,14 @@ struct Import: ParsableCommand {
         calendar: store.calendars.workCalendar)
       return try add(alarms, leftOut, to: store, context)
     }
+    if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
     let json: JSON
-    do {
-      json = try JSON(parsing: bytes)
+    do throws(JSONError) {
+      if let lines = TaskwarriorDocument.lines(bytes) {
+        json = lines
+      } else {
+        json = try JSON(parsing: bytes)
+      }
     } catch {
       let line = error.line.map { "line \($0): " } ?? ""
       throw CommandError(

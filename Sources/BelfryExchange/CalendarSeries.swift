@@ -1,0 +1,90 @@
+/// The events or to-dos of a document that have one UID.
+struct CalendarSeries {
+  /// The items that are no change of one occurrence. Several programs give the same UID to different events.
+  var items: [CalendarComponent] = []
+  /// The changes of single occurrences, with a RECURRENCE-ID.
+  var changes: [CalendarComponent] = []
+  /// The items that a later revision in the document replaces.
+  var replaced: [CalendarComponent] = []
+
+  /// Groups components by their UID, in the order of their first appearance.
+  ///
+  /// 1. A component without a UID is a group of its own.
+  /// 2. Of several items, those with the highest SEQUENCE count (RFC 5545, 3.8.7.4). If they start at the same time,
+  ///    only one of them counts: a cancelled one, or else the one that was written last.
+  /// 3. Of several changes of one occurrence, only the one with the highest SEQUENCE counts.
+  static func groups(of components: [CalendarComponent]) -> [CalendarSeries] {
+    var order: [String] = []
+    var groups: [String: [CalendarComponent]] = [:]
+    for (number, component) in components.enumerated() {
+      let uid = component.first("UID").map(\.value) ?? ""
+      let key = uid.isEmpty ? "\(number)" : "\(component.name) \(uid)"
+      if groups[key] == nil { order.append(key) }
+      groups[key, default: []].append(component)
+    }
+    return order.map { CalendarSeries(groups[$0] ?? []) }
+  }
+
+  private init(_ components: [CalendarComponent]) {
+    var changed: [String: Int] = [:]
+    for component in components {
+      guard let occurrence = component.first("RECURRENCE-ID") else {
+        add(component)
+        continue
+      }
+      if let index = changed[occurrence.value] {
+        if !CalendarSeries.replaces(changes[index], component) { changes[index] = component }
+      } else {
+        changed[occurrence.value] = changes.count
+        changes.append(component)
+      }
+    }
+    let latest = items.map(CalendarSeries.sequence).max() ?? 0
+    replaced += items.filter { CalendarSeries.sequence($0) < latest }
+    items.removeAll { CalendarSeries.sequence($0) < latest }
+  }
+
+  private mutating func add(_ item: CalendarComponent) {
+    func start(_ item: CalendarComponent) -> CalendarProperty? {
+      item.first("DTSTART") ?? item.first("DUE")
+    }
+    guard
+      let index = items.firstIndex(where: {
+        start($0) == start(item) && $0.first("SUMMARY")?.value == item.first("SUMMARY")?.value
+      })
+    else {
+      items.append(item)
+      return
+    }
+    if !CalendarSeries.replaces(items[index], item) { items[index] = item }
+  }
+
+  /// Returns true if a component is the later revision of two.
+  private static func replaces(_ a: CalendarComponent, _ b: CalendarComponent) -> Bool {
+    func rank(_ component: CalendarComponent) -> (Int, Int, String) {
+      let isCancelled = component.first("STATUS")?.value.uppercased() == "CANCELLED"
+      let written = component.first("LAST-MODIFIED") ?? component.first("DTSTAMP")
+      return (sequence(component), isCancelled ? 1 : 0, written?.value ?? "")
+    }
+    return rank(a) > rank(b)
+  }
+
+  private static func sequence(_ component: CalendarComponent) -> Int {
+    component.first("SEQUENCE").flatMap { Int($0.value) } ?? 0
+  }
+}
+
+extension CalendarComponent {
+  /// The events and to-dos of a calendar. Those of a cancellation message (RFC 5546, 3.2.5) are cancelled.
+  var items: [CalendarComponent] {
+    let isCancellation =
+      first("METHOD")?.value.uppercased().filter { !$0.isWhitespace } == "CANCEL"
+    return components.filter { $0.name == "VEVENT" || $0.name == "VTODO" }.map { item in
+      guard isCancellation else { return item }
+      var item = item
+      item.properties.removeAll { $0.name == "STATUS" }
+      item.add("STATUS", "CANCELLED")
+      return item
+    }
+  }
+}
