@@ -37,17 +37,30 @@ struct CalendarEventTimes {
     _ reading: CalendarRule.Reading, _ start: CalendarMoment, _ events: Occurrences,
     _ zones: CalendarZones
   ) -> CivilDateTime? {
-    if let text = reading.until,
+    [
+      lastBeforeEnd(reading, start, events, zones), lastOfCount(reading, start, events),
+    ].compactMap(\.self).min()
+  }
+
+  private static func lastBeforeEnd(
+    _ reading: CalendarRule.Reading, _ start: CalendarMoment, _ events: Occurrences,
+    _ zones: CalendarZones
+  ) -> CivilDateTime? {
+    guard let text = reading.until,
       let until = zones.moments(CalendarProperty(name: "UNTIL", parameters: [:], value: text)).first
-    {
-      if until.isDate || start.isDate { return Schedule.Limits.end(of: zones.date(until)) }
-      var last = zones.civil(until, like: start)
-      // In an hour that a clock change repeats, a later civil time can be an earlier instant.
-      let rules = zones.rules(start.zone)
-      let end = until.zone == .floating ? rules.instant(of: until.civil) : zones.instant(until)
-      while let next = events.next(after: last), rules.instant(of: next) <= end { last = next }
-      return last
-    }
+    else { return nil }
+    if until.isDate || start.isDate { return Schedule.Limits.end(of: zones.date(until)) }
+    var last = zones.civil(until, like: start)
+    // In an hour that a clock change repeats, a later civil time can be an earlier instant.
+    let rules = zones.rules(start.zone)
+    let end = until.zone == .floating ? rules.instant(of: until.civil) : zones.instant(until)
+    while let next = events.next(after: last), rules.instant(of: next) <= end { last = next }
+    return last
+  }
+
+  private static func lastOfCount(
+    _ reading: CalendarRule.Reading, _ start: CalendarMoment, _ events: Occurrences
+  ) -> CivilDateTime? {
     guard let count = reading.count, count < maxCount else { return nil }
     var last = events.first(onOrAfter: start.civil)
     for _ in 1..<max(2, count) where count > 1 {

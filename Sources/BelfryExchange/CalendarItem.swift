@@ -198,7 +198,8 @@ struct CalendarItem {
 
   /// The text of a reminder that programs write if the user enters none.
   private static let standardTexts: Set<String> = [
-    "this is an event reminder", "reminder", "default mozilla description", "alarm", "event reminder",
+    "this is an event reminder", "reminder", "default mozilla description", "alarm",
+    "event reminder",
     "alarm notification", "display",
   ]
 
@@ -287,10 +288,11 @@ struct CalendarItem {
         throw Unsupported("it has several recurrence rules")
       }
       guard let text = rejected.first else { return valid.first }
-      // libical rejects a rule without the reason, and also for white space in it.
+      // libical rejects a rule without the reason, also if it has white space or two ends.
       let rule = text.filter { !$0.isWhitespace }
-      _ = try CalendarRule.read(rule, start: CivilDateTime(.earliest, .midnight))
-      guard rule != text else {
+      let start = CivilDateTime(.earliest, .midnight)
+      let reading = try CalendarRule.read(rule, start: start, allowsBothEnds: true)
+      guard rule != text || (reading.count != nil && reading.until != nil) else {
         throw Unsupported("its recurrence rule is not valid: \(text)")
       }
       return rule
@@ -313,7 +315,7 @@ struct CalendarItem {
   private func events(
     _ rule: String, from start: CalendarMoment, _ losses: inout [String]
   ) throws(Unsupported) -> CalendarEventTimes {
-    let reading = try CalendarRule.read(rule, start: start.civil)
+    let reading = try CalendarRule.read(rule, start: start.civil, allowsBothEnds: true)
     losses += reading.losses
     return try CalendarEventTimes(reading, from: start, zones)
   }

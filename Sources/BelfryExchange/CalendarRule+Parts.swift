@@ -22,8 +22,9 @@ extension CalendarRule {
 
     /// Reads the parts of a rule.
     ///
+    /// - Parameter allowsBothEnds: True to accept a rule with both COUNT and UNTIL.
     /// - Throws: `Unsupported` if the rule is not valid.
-    init(_ text: String) throws(Unsupported) {
+    init(_ text: String, allowsBothEnds: Bool = false) throws(Unsupported) {
       var values: [String: String] = [:]
       for part in text.uppercased().split(separator: ";", omittingEmptySubsequences: false) {
         if part.isEmpty, text.hasSuffix(";") || text.isEmpty { continue }
@@ -40,7 +41,7 @@ extension CalendarRule {
         }
       }
       self.values = values
-      try validate()
+      try validate(allowsBothEnds)
     }
 
     subscript(_ key: String) -> String? { values[key] }
@@ -61,7 +62,7 @@ extension CalendarRule {
       Unsupported("its recurrence rule is not valid: \(key)=\(values[key] ?? "")")
     }
 
-    private func validate() throws(Unsupported) {
+    private func validate(_ allowsBothEnds: Bool) throws(Unsupported) {
       for key in values.keys.sorted() {
         guard let range = Parts.ranges[key] else { continue }
         for number in try numbers(key) ?? [] {
@@ -78,7 +79,7 @@ extension CalendarRule {
       }
       if let until = values["UNTIL"], CalendarTime.read(until) == nil { throw invalid("UNTIL") }
       if let start = values["WKST"], !CalendarRule.names.contains(start) { throw invalid("WKST") }
-      if values["UNTIL"] != nil, values["COUNT"] != nil {
+      if !allowsBothEnds, values["UNTIL"] != nil, values["COUNT"] != nil {
         throw Unsupported("its recurrence rule has both COUNT and UNTIL")
       }
     }

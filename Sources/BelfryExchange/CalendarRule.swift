@@ -60,9 +60,12 @@ struct CalendarRule: Hashable {
   /// - Parameters:
   ///   - text: the rule.
   ///   - start: the civil time of the first occurrence.
+  ///   - allowsBothEnds: True to accept a rule with both COUNT and UNTIL, of which the earlier end counts.
   /// - Throws: `Unsupported` if the rule is not valid or Belfry cannot represent it.
-  static func read(_ text: String, start: CivilDateTime) throws(Unsupported) -> Reading {
-    let parts = try Parts(text)
+  static func read(
+    _ text: String, start: CivilDateTime, allowsBothEnds: Bool = false
+  ) throws(Unsupported) -> Reading {
+    let parts = try Parts(text, allowsBothEnds: allowsBothEnds)
     try parts.checkSupport()
     let interval = parts.interval
     var losses: [String] = []

@@ -4,7 +4,8 @@ enum CalendarText {
   ///
   /// 1. UTF-16 with a byte order mark is converted. A line that is not UTF-8 is read as Latin-1 (Windows-1252).
   /// 2. Folded lines are joined, because a fold may divide a character.
-  /// 3. A misspelled duration of a reminder, such as `-P1H`, is corrected. libical would drop the whole property.
+  /// 3. A date that has a time, such as `DTSTART;VALUE=DATE:20271227T000000Z`, loses the time.
+  /// 4. A misspelled duration of a reminder, such as `-P1H`, is corrected. libical would drop the whole property.
   static func normalized(_ bytes: [UInt8]) -> [UInt8] {
     let text = unfolded(decoded(bytes))
     let isUnicode = String(validating: text, as: UTF8.self) != nil
@@ -69,10 +70,11 @@ enum CalendarText {
     0x0161, 0x203A, 0x0153, 0, 0x017E, 0x0178,
   ]
 
-  // MARK: Durations
+  // MARK: Corrections
 
-  /// Returns a line with its duration in valid form, if it is one of a reminder.
+  /// Returns a line with its date or duration in valid form.
   private static func corrected(_ line: ArraySlice<UInt8>) -> [UInt8] {
+    if let date = correctedDate(line) { return date }
     let names = ["TRIGGER", "DURATION"]
     guard line.count < 200,
       names.contains(where: { name in
@@ -82,6 +84,19 @@ enum CalendarText {
         correcting: String(decoding: line[(colon + 1)...], as: UTF8.self))
     else { return Array(line) }
     return Array(line[...colon]) + Array(duration.text.utf8)
+  }
+
+  private static func correctedDate(_ line: ArraySlice<UInt8>) -> [UInt8]? {
+    guard line.first.map({ "DERder".utf8.contains($0) }) ?? false,
+      let colon = line.lastIndex(of: UInt8(ascii: ":")),
+      String(decoding: line[..<colon], as: UTF8.self).uppercased().hasSuffix(";VALUE=DATE")
+    else { return nil }
+    let dates = line[(colon + 1)...].split(separator: UInt8(ascii: ","))
+    guard dates.allSatisfy({ $0.count > 8 && $0[$0.startIndex + 8] == UInt8(ascii: "T") }) else {
+      return nil
+    }
+    return Array(line[...colon])
+      + Array(dates.map { $0.prefix(8) }.joined(separator: [UInt8(ascii: ",")]))
   }
 }
 

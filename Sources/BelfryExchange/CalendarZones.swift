@@ -60,9 +60,8 @@ struct CalendarZones {
   /// Returns the zone of a name in another spelling: `europe/berlin`, `US-Eastern`, `GMT+0100`, `Z`.
   private static func similar(_ name: String, _ library: ZoneLibrary) -> String? {
     let lowered = name.lowercased()
-    if ["z", "gmt", "utc", "etc/utc", "coordinated universal time"].contains(lowered) {
-      return "UTC"
-    }
+    let last = lowered.split(separator: "/").last ?? ""
+    if ["z", "gmt", "utc", "coordinated universal time"].contains(last) { return "UTC" }
     // Exchange numbers the copies of a zone.
     let words = name.split(separator: " ")
     if words.count > 1, let last = words.last, last.count == 1, last.allSatisfy(\.isNumber),

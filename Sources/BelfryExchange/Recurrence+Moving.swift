@@ -40,18 +40,23 @@ extension Recurrence {
         ? .monthly(moved, Cadence(interval: cadence.interval, start: first.adding(days: days)))
         : nil
     case .annual(let months, let monthDays, let cadence):
-      guard months.count == 1, monthDays.count == 1, case .day(let day) = monthDays[0] else {
-        return nil
+      if months.count == 1, case .day(let day) = monthDays[0], monthDays.count == 1,
+        (months[0], day) != (2, 29)
+      {
+        // The shifted date can be the same in leap years and common years.
+        let dates = [2000, 2001].map { year in
+          CivilDate(year: year, month: months[0], day: day).adding(days: days)
+        }
+        if dates[0].month == dates[1].month, dates[0].day == dates[1].day {
+          return .annual(months: [dates[0].month], [.day(dates[0].day)], moved(cadence))
+        }
       }
-      let month = months[0]
-      // The shifted date must be the same in leap years and common years.
-      let dates = [2000, 2001].map { year in
-        CivilDate(year: year, month: month, day: day).adding(days: days)
-      }
-      guard (month, day) != (2, 29), dates[0].month == dates[1].month,
-        dates[0].day == dates[1].day
+      let moves = monthDays.map { $0.isMonthChanged(byDays: days) }
+      let shifted = monthDays.compactMap { $0.moved(byDays: days) }
+      guard shifted.count == monthDays.count, Set(moves).count == 1, let isChanged = moves.first
       else { return nil }
-      return .annual(months: [dates[0].month], [.day(dates[0].day)], moved(cadence))
+      let step = isChanged ? days.signum() : 0
+      return .annual(months: months.map { ($0 + 11 + step) % 12 + 1 }, shifted, moved(cadence))
     case .afterDone: return nil
     }
   }
@@ -83,6 +88,16 @@ extension Recurrence.MonthDay {
     case .fromEnd(let number) where number <= 28 && number - days <= 28:
       return number - days >= 1 ? .fromEnd(number - days) : Self.day(1 - number + days).valid
     case .day, .fromEnd, .weekday, .workday: return nil
+    }
+  }
+
+  /// Returns true if a day that is a number of days later is in another month.
+  fileprivate func isMonthChanged(byDays days: Int) -> Bool {
+    switch self {
+    case .day(31): days > 0
+    case .day(let number): number + days < 1
+    case .fromEnd(let number): number - days < 1
+    case .weekday, .workday: false
     }
   }
 

@@ -93,7 +93,8 @@ public enum TaskwarriorDocument {
       task, CalendarItem.schedule(recurrence, [start.time], limits), named: text)
   }
 
-  private static func alarm(_ task: JSON, _ schedule: Schedule, named name: String) -> ForeignAlarm {
+  private static func alarm(_ task: JSON, _ schedule: Schedule, named name: String) -> ForeignAlarm
+  {
     var result = ForeignAlarm(
       id: Identifier(naming: task["uuid"]?.string ?? name), title: "", note: nil,
       schedule: schedule, zone: .floating)
