@@ -70,6 +70,54 @@ extension ForeignAlarm {
   }
 }
 
+/// The skipping of occurrences that a calendar moves, cancels or completes, while an earlier import brought their series.
+public struct ImportChanges {
+  private let changes: [ForeignChange]
+
+  /// Creates the import of changes.
+  public init(_ changes: [ForeignChange]) { self.changes = changes }
+
+  /// A skipped occurrence.
+  public struct Skipped {
+    /// The alarm.
+    public let alarm: Alarm
+    /// The occurrence.
+    public let occurrence: CivilDateTime
+  }
+
+  /// Returns the occurrences that the import would skip. Nothing is recorded.
+  public func preview(in store: Store, settings: Settings) throws -> [Skipped] {
+    try skipped(in: store) { try action($0, settings).preview(in: store).isEmpty }
+  }
+
+  /// Skips the occurrences. Those that cannot be skipped any more, or are skipped already, stay as they are.
+  public func perform(in store: Store, settings: Settings) throws -> [Skipped] {
+    try skipped(in: store) { try action($0, settings).perform(in: store).isEmpty }
+  }
+
+  private func action(_ skipped: Skipped, _ settings: Settings) -> AnswerAlarms {
+    AnswerAlarms(
+      .skip(), toPossible: [OccurrenceID(alarm: skipped.alarm.id, occurrence: skipped.occurrence)],
+      settings: settings)
+  }
+
+  private func skipped(
+    in store: Store, isUnchanged: (Skipped) throws -> Bool
+  ) throws -> [Skipped] {
+    let reader = store.alarmReader()
+    var result: [Skipped] = []
+    for change in changes {
+      guard let alarm = try reader.alarm(change.alarm), !alarm.isDeleted else { continue }
+      let zone = store.context.zones.zone(of: alarm)
+      for ring in change.rings {
+        let skipped = Skipped(alarm: alarm, occurrence: zone.civil(at: ring))
+        if try !isUnchanged(skipped) { result.append(skipped) }
+      }
+    }
+    return result
+  }
+}
+
 /// The import of the records of an export, in one commit. They merge by the rules of a sync.
 public struct ImportRecords {
   private let records: [String: [UInt8]]

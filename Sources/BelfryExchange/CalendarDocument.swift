@@ -136,6 +136,21 @@ public struct CalendarDocument {
     }
     return (order.compactMap { alarms[$0] }, leftOut)
   }
+
+  /// Reads the changes of single occurrences whose series is not in the document.
+  ///
+  /// - Throws: `ExchangeError` if the document is not valid.
+  public func changes(
+    _ bytes: [UInt8], now: Instant, zones: ZoneLibrary
+  ) throws(ExchangeError) -> [ForeignChange] {
+    let documents = try library.read(bytes)
+    let items = documents.flatMap(\.items)
+    guard items.contains(where: { $0.first("RECURRENCE-ID") != nil }) else { return [] }
+    let context = CalendarContext(
+      library: library, zones: CalendarZones(zones, documents, library, now: now), now: now)
+    return CalendarSeries.groups(of: items).filter(\.items.isEmpty).flatMap(\.changes)
+      .compactMap { CalendarItem($0, context).foreignChange() }
+  }
 }
 
 /// Conversion of dates and times between Belfry and iCalendar.

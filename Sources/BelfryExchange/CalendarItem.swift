@@ -128,8 +128,8 @@ struct CalendarItem {
     of main: CalendarItem?, others: [CalendarItem]
   ) throws(Unsupported) -> [ForeignAlarm] {
     if let ending { throw Unsupported(ending) }
-    if let main, repeats(main) { return [] }
     guard let changed else { throw Unsupported("its RECURRENCE-ID is not valid") }
+    if let main, repeats(main) || main.omits(changed, sinceAfter: self) { return [] }
     var losses = unreadableLines
     let start = try start()
     if let zone = start.unknownZone {
@@ -178,6 +178,24 @@ struct CalendarItem {
   /// True if the item changes all later occurrences, too.
   private var changesFollowing: Bool {
     item.first("RECURRENCE-ID")?.parameters["RANGE"]?.uppercased() == "THISANDFUTURE"
+  }
+
+  /// Returns true if a later revision of the series than a change leaves out the changed occurrence.
+  private func omits(_ changed: CalendarMoment, sinceAfter change: CalendarItem) -> Bool {
+    guard item.sequence > change.item.sequence, let start = try? start() else { return false }
+    let occurrence = zones.civil(changed, like: start)
+    return moments("EXDATE").contains { zones.civil($0, like: start) == occurrence }
+  }
+
+  /// Returns the change of a series that is not in the document; nil if the item is no such change.
+  func foreignChange() -> ForeignChange? {
+    guard let changed, !changesFollowing, let uid = item.first("UID")?.value, !uid.isEmpty else {
+      return nil
+    }
+    var losses: [String] = []
+    let reminders = CalendarReminder.all(of: item, zones, &losses)
+    guard let (rings, _) = rings(of: changed.civil, like: changed, reminders) else { return nil }
+    return ForeignChange(alarm: Identifier(naming: uid), title: title, rings: rings)
   }
 
   /// Returns true if the item, a change of one occurrence, rings as the series does. Some programs write such changes
@@ -284,7 +302,7 @@ struct CalendarItem {
     get throws(Unsupported) {
       let valid = item.all("RRULE").map(\.value)
       let rejected = item.rejected.filter { $0.name == "RRULE" }.map(\.value)
-      guard valid.count + rejected.count <= 1 else {
+      guard Set(valid).count + rejected.count <= 1 else {
         throw Unsupported("it has several recurrence rules")
       }
       guard let text = rejected.first else { return valid.first }

@@ -39,9 +39,9 @@ struct CalendarSeries {
         changes.append(component)
       }
     }
-    let latest = items.map(CalendarSeries.sequence).max() ?? 0
-    replaced += items.filter { CalendarSeries.sequence($0) < latest }
-    items.removeAll { CalendarSeries.sequence($0) < latest }
+    let latest = items.map(\.sequence).max() ?? 0
+    replaced += items.filter { $0.sequence < latest }
+    items.removeAll { $0.sequence < latest }
   }
 
   private mutating func add(_ item: CalendarComponent) {
@@ -64,17 +64,16 @@ struct CalendarSeries {
     func rank(_ component: CalendarComponent) -> (Int, Int, String) {
       let isCancelled = component.first("STATUS")?.value.uppercased() == "CANCELLED"
       let written = component.first("LAST-MODIFIED") ?? component.first("DTSTAMP")
-      return (sequence(component), isCancelled ? 1 : 0, written?.value ?? "")
+      return (component.sequence, isCancelled ? 1 : 0, written?.value ?? "")
     }
     return rank(a) > rank(b)
-  }
-
-  private static func sequence(_ component: CalendarComponent) -> Int {
-    component.first("SEQUENCE").flatMap { Int($0.value) } ?? 0
   }
 }
 
 extension CalendarComponent {
+  /// The number of the revision.
+  var sequence: Int { first("SEQUENCE").flatMap { Int($0.value) } ?? 0 }
+
   /// The events and to-dos of a calendar. Those of a cancellation message (RFC 5546, 3.2.5) are cancelled.
   var items: [CalendarComponent] {
     let isCancellation =

@@ -84,6 +84,16 @@ public struct ForeignAlarm: Sendable {
   }
 }
 
+/// A moved, cancelled or completed occurrence of a series that is not in the same document.
+public struct ForeignChange: Sendable {
+  /// The identifier of the series' alarm, if an earlier import brought it.
+  public let alarm: Identifier
+  /// The title.
+  public let title: String
+  /// The times at which the alarm may ring for the occurrence.
+  public let rings: [Instant]
+}
+
 /// A note about something that an import or export omits.
 public struct Remark: Hashable, Sendable {
   /// The title of the alarm or item.

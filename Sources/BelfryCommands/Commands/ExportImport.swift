@@ -103,10 +103,12 @@ struct Import: ParsableCommand {
         throw InputFile.tooLarge(file)
       }
       let store = try context.open(.creating, welcome: false)
-      let (alarms, leftOut) = try CalendarDocument().read(
-        bytes, now: context.storeContext.now, zones: context.storeContext.zones,
-        calendar: store.calendars.workCalendar)
-      return try add(alarms, leftOut, to: store, context)
+      let (now, zones) = (context.storeContext.now, context.storeContext.zones)
+      let document = try CalendarDocument()
+      let (alarms, leftOut) = try document.read(
+        bytes, now: now, zones: zones, calendar: store.calendars.workCalendar)
+      let changes = try document.changes(bytes, now: now, zones: zones)
+      return try add(alarms, leftOut, changes, to: store, context)
     }
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
     let json: JSON
@@ -134,7 +136,7 @@ struct Import: ParsableCommand {
     let store = try context.open(.creating, welcome: false)
     let (alarms, leftOut) = TaskwarriorDocument.read(
       json, now: context.storeContext.now, zone: context.storeContext.zones.local)
-    try add(alarms, leftOut, to: store, context)
+    try add(alarms, leftOut, [], to: store, context)
   }
 
   // MARK: Exports
@@ -164,7 +166,8 @@ struct Import: ParsableCommand {
   // MARK: Calendars and taskwarrior
 
   private func add(
-    _ alarms: [ForeignAlarm], _ leftOut: [Remark], to store: Store, _ context: CommandContext
+    _ alarms: [ForeignAlarm], _ leftOut: [Remark], _ changes: [ForeignChange], to store: Store,
+    _ context: CommandContext
   ) throws {
     for remark in leftOut {
       CommandDiagnostic.warn(
@@ -173,6 +176,12 @@ struct Import: ParsableCommand {
     let action = ImportAlarms(alarms)
     let result = try dryRun ? action.preview(in: store) : action.perform(in: store)
     warn(about: result)
+    let skipping = ImportChanges(changes)
+    let settings = try context.settings(store)
+    let skipped =
+      try dryRun
+      ? skipping.preview(in: store, settings: settings)
+      : skipping.perform(in: store, settings: settings)
     let unchanged = alarms.count - result.new.count
     if common.json {
       return try print(imported: result.new.count, unchanged: unchanged, leftOut: leftOut)
@@ -183,6 +192,9 @@ struct Import: ParsableCommand {
     )
     for alarm in result.new {
       Console.line("  \(Printable.text(alarm.title)): \(context.times.schedule(alarm.schedule))")
+    }
+    for change in skipped {
+      Console.line("  \(Printable.text(change.alarm.title)): without \(change.occurrence.date)")
     }
   }
 
