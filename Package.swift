@@ -153,7 +153,10 @@ let package = Package(
       swiftSettings: unoptimized),
     .testTarget(
       name: "BelfryActionsTests",
-      dependencies: ["BelfryActions", "BelfryInput", "BelfryStore", "BelfryCore", "TestSupport"],
+      dependencies: [
+        "BelfryActions", "BelfryExchange", "BelfryInput", "BelfryStore", "BelfryCore",
+        "TestSupport",
+      ],
       swiftSettings: unoptimized),
     .testTarget(
       name: "BelfrySchedulerTests",

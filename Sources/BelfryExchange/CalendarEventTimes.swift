@@ -83,6 +83,27 @@ struct CalendarEventTimes {
     return result
   }
 
+  /// Returns the events without those of another rule (`EXRULE` of RFC 2445); nil unless both are rules by weekdays.
+  func excluding(_ rule: String) throws(Unsupported) -> CalendarEventTimes? {
+    guard let other = try? CalendarRule.read(rule, start: start.civil), other.until == nil,
+      other.count == nil, other.times.map({ $0 == schedule.times }) ?? true,
+      case .weekly(let excluded, let otherCadence) = other.recurrence, otherCadence.interval == 1
+    else { return nil }
+    let (days, cadence): ([Weekday], Recurrence.Cadence)
+    switch schedule.recurrence {
+    case .daily(let own): (days, cadence) = (Weekday.allCases, own)
+    case .weekly(let own, let ownCadence): (days, cadence) = (own, ownCadence)
+    default: return nil
+    }
+    if case .daily = schedule.recurrence, cadence.interval > 1 { return nil }
+    let remaining = days.filter { !excluded.contains($0) }
+    if remaining.isEmpty { throw Unsupported("its exceptions leave no date", isOver: true) }
+    var result = self
+    result.schedule = try CalendarItem.schedule(
+      .weekly(remaining, cadence), schedule.times, schedule.limits)
+    return result
+  }
+
   /// Returns the events from another time on.
   func starting(from moment: CivilDateTime) throws(Unsupported) -> CalendarEventTimes {
     guard let first = occurrences.first(onOrAfter: moment), first == moment else {

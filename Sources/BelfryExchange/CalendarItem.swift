@@ -88,10 +88,16 @@ struct CalendarItem {
     var dates = moments("RDATE")
     let rule = try rule
     if let rule {
-      if item.first("EXRULE") != nil { losses.append("its EXRULE") }
       let others = changes.filter { !$0.repeats(self) }
       do throws(Unsupported) {
         var events = try events(rule, from: start, &losses)
+        for exclusion in item.all("EXRULE") {
+          if let remaining = try events.excluding(exclusion.value) {
+            events = remaining
+          } else {
+            losses.append("its EXRULE")
+          }
+        }
         let later = others.filter(\.changesFollowing).compactMap(\.changed)
           .map { zones.civil($0, like: start) }.min()
         if let later { events = try events.ending(before: later) }

@@ -4,8 +4,8 @@ import BelfryStore
 /// The time zones that the items of a document name.
 struct CalendarZones {
   private let library: ZoneLibrary
-  /// The IANA names of the zones that the document defines under another name.
-  private let defined: [String: String]
+  /// The IANA names of the zones in the document, by their names there.
+  private let names: [String: String]
 
   /// - Parameters:
   ///   - library: The known time zones.
@@ -16,14 +16,19 @@ struct CalendarZones {
     now: Instant
   ) {
     self.library = library
-    var defined: [String: String] = [:]
+    var definitions: [String: CalendarComponent] = [:]
     for zone in documents.flatMap({ $0.components("VTIMEZONE") }) {
-      guard let name = zone.first("TZID").map({ CalendarZones.unquoted($0.value) }),
-        defined[name] == nil, CalendarZones.known(name, library) == nil
-      else { continue }
-      defined[name] = CalendarZones.match(zone, library, calendars, now: now)
+      if let name = zone.first("TZID")?.value { definitions[CalendarZones.unquoted(name)] = zone }
     }
-    self.defined = defined
+    var names: [String: String] = [:]
+    for identifier in documents.reduce(into: Set<String>(), { $0.formUnion($1.zoneNames) }) {
+      let name = CalendarZones.unquoted(identifier)
+      names[identifier] =
+        CalendarZones.known(name, library)
+        ?? definitions[name].flatMap { CalendarZones.match($0, library, calendars, now: now) }
+        ?? WindowsZones.zone(displayedAs: name, library) ?? CalendarZones.similar(name, library)
+    }
+    self.names = names
   }
 
   /// Returns the rules of an alarm's zone.
@@ -34,12 +39,8 @@ struct CalendarZones {
     }
   }
 
-  /// Returns the IANA name of a `TZID`; nil if it is unknown.
-  func name(_ identifier: String) -> String? {
-    let name = CalendarZones.unquoted(identifier)
-    return CalendarZones.known(name, library) ?? defined[name]
-      ?? WindowsZones.zone(displayedAs: name, library) ?? CalendarZones.similar(name, library)
-  }
+  /// Returns the IANA name of a `TZID` of the document; nil if it is unknown.
+  func name(_ identifier: String) -> String? { names[identifier] }
 
   private static func unquoted(_ text: String) -> String {
     text.hasPrefix("\"") && text.hasSuffix("\"") && text.count > 1
@@ -101,6 +102,15 @@ struct CalendarZones {
     return ([library.local.name] + large + library.names).first { name in
       guard let zone = library.zone(named: name) else { return false }
       return zip(hours, offsets).allSatisfy { zone.offset(at: $0) == $1 }
+    }
+  }
+}
+
+extension CalendarComponent {
+  /// The names of the zones of its properties and components.
+  fileprivate var zoneNames: Set<String> {
+    components.reduce(into: Set(properties.compactMap { $0.parameters["TZID"] })) {
+      $0.formUnion($1.zoneNames)
     }
   }
 }

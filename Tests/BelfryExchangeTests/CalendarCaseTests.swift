@@ -117,6 +117,11 @@ private let definition = [
           "EXDATE:20270116T120000Z"),
         ["2026-12-19 14:00", "2027-01-16 14:00", "2027-02-20 14:00"]),
       CalendarCase(
+        "a rule for weekdays",
+        event(
+          "DTSTART:20261127T110000", "RRULE:FREQ=DAILY;COUNT=5", "EXRULE:FREQ=WEEKLY;BYDAY=SA,SU"),
+        ["2026-11-27 11:00", "2026-11-30 11:00", "2026-12-01 11:00"]),
+      CalendarCase(
         "the only date", event("DTSTART:20261125T090000", "EXDATE:20261125T090000"), []),
     ])
   func exceptions(_ example: CalendarCase) throws {
