@@ -288,12 +288,16 @@ struct CalendarItem {
     if let status, status == "CANCELLED" || status == "COMPLETED" {
       return "it is \(status.lowercased())"
     }
-    if item.name == "VTODO", status == nil {
-      let percent = item.first("PERCENT-COMPLETE").flatMap { Int($0.value) } ?? 0
-      if percent >= 100 || item.first("COMPLETED") != nil { return "it is completed" }
+    if item.name == "VTODO" {
+      let isWhole = (item.first("PERCENT-COMPLETE").flatMap { Int($0.value) } ?? 0) >= 100
+      let hasTime = item.first("COMPLETED") != nil
+      // Another status contradicts a single property, which can be left from an earlier completion.
+      if status == nil ? isWhole || hasTime : isWhole && hasTime { return "it is completed" }
     }
     let kind = item.first("X-KDE-KALARM-TYPE")?.value.uppercased() ?? ""
     if kind.hasPrefix("ARCHIVED") { return "it is an archived alarm of KAlarm" }
+    let actions = Set(item.components("VALARM").map { $0.first("ACTION")?.value.uppercased() })
+    if !kind.isEmpty, actions == ["PROCEDURE"] { return "it runs a command" }
     if kind.hasPrefix("TEMPLATE") { return "it is a template of KAlarm" }
     return nil
   }

@@ -138,7 +138,7 @@ extension CalendarZones {
           civil: CivilDateTime(time.civil.date, .midnight), isDate: true, zone: .floating)
       }
       if time.isUTC { return CalendarMoment(civil: time.civil, isDate: false, zone: .named("UTC")) }
-      let identifier = property.parameters["TZID"]
+      let identifier = property.parameters["TZID"].flatMap { $0.isEmpty ? nil : $0 }
       let name = identifier.flatMap(name)
       return CalendarMoment(
         civil: time.civil, isDate: false, zone: name.map { .named($0) } ?? .floating,

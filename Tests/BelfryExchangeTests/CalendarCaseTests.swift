@@ -336,6 +336,11 @@ private let definition = [
     "Of one UID, the latest revision counts, and different events are different alarms",
     arguments: [
       CalendarCase(
+        "a to-do that was opened again",
+        event(
+          "DUE:20261125T090000", "STATUS:NEEDS-ACTION", "COMPLETED:20261101T000000Z", kind: "VTODO"),
+        ["2026-11-25 09:00"]),
+      CalendarCase(
         "the highest SEQUENCE",
         event("DTSTART:20261125T090000", "SEQUENCE:1")
           + event("DTSTART:20261126T100000", "SEQUENCE:2"), ["2026-11-26 10:00"]),
@@ -360,6 +365,16 @@ private let definition = [
       (event("DUE:20261125T090000", "COMPLETED:20261101T000000Z", kind: "VTODO"), "completed"),
       (event("DTSTART:20261125T090000", "X-KDE-KALARM-TYPE:ARCHIVED"), "archived"),
       (event("DTSTART:20261125T090000", "X-KDE-KALARM-TYPE:TEMPLATE"), "template"),
+      (
+        event(
+          "DTSTART:20261125T090000", "X-KDE-KALARM-TYPE:ACTIVE", "BEGIN:VALARM",
+          "ACTION:PROCEDURE", "ATTACH:/bin/true", "TRIGGER:PT0S", "END:VALARM"), "command"
+      ),
+      (
+        event(
+          "DUE:20261125T090000", "STATUS:NEEDS-ACTION", "COMPLETED:20261101T000000Z",
+          "PERCENT-COMPLETE:100", kind: "VTODO"), "completed"
+      ),
       (event("DTSTART:20261028T090000", "RRULE:FREQ=WEEKLY;UNTIL="), "not valid: UNTIL="),
       (event("DTSTART:20261028T090000", "RRULE:FREQ=WEEKLY;INTERVAL=0"), "INTERVAL=0"),
       (event("RECURRENCE-ID:20261207T090000", "STATUS:CANCELLED"), "cancelled"),
