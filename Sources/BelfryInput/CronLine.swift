@@ -14,6 +14,7 @@ enum CronLine {
   static func schedule(_ text: String) throws(InputError) -> ScheduleDraft? {
     let line = text.lowercased()
     let words = (names[line] ?? line).split(whereSeparator: \.isWhitespace).map(String.init)
+    try refuseVariants(words)
     guard words.count == 5, words.allSatisfy(isField) else { return nil }
     let minutes = try field(words[0], 0...59)
     let hours = try field(words[1], 0...23)
@@ -29,7 +30,7 @@ enum CronLine {
     if !anyDay, !anyWeekday {
       throw .foreign(.cron, reason: "it fires on days of the month and also on weekdays")
     }
-    if anyDay != (words[2] == "*") || anyWeekday != (words[4] == "*") {
+    if anyDay != ["*", "*/1"].contains(words[2]) || anyWeekday != ["*", "*/1"].contains(words[4]) {
       throw .foreign(.cron, reason: "it counts days with a step")
     }
     let selection = DaySelection(
@@ -37,6 +38,30 @@ enum CronLine {
       weekdays: anyWeekday ? nil : Set(weekdays.map { CronLine.weekday($0) }).sorted())
     draft.rule = try selection.rule(of: .cron)
     return draft
+  }
+
+  /// Throws an error for lines that only some versions of cron read: with seconds, a zone, `L`, `#` or a command.
+  private static func refuseVariants(_ words: [String]) throws(InputError) {
+    if let zone = words.first, zone.hasPrefix("cron_tz=") || zone.hasPrefix("tz=") {
+      throw .foreign(.cron, reason: "it names a time zone, which is the option --zone")
+    }
+    let fields = words.prefix { word in
+      word.contains("*") || word.first?.isNumber == true && !word.hasSuffix(",")
+        || ["?", "l", "lw"].contains(word) || word.contains("#")
+    }
+    guard fields.count >= 5, words.contains(where: { $0.hasPrefix("*") || $0 == "?" }) else {
+      return
+    }
+    if fields.contains(where: { $0.contains("l") || $0.contains("#") || $0 == "?" }) {
+      throw .foreign(
+        .cron, reason: "it has L, # or ?; write 'last day of the month' or '2nd mon of the month'")
+    }
+    if fields.count == 6 {
+      throw .foreign(.cron, reason: "it has six fields, and Belfry reads five, without seconds")
+    }
+    if words.count > 5, fields.count == 5 {
+      throw .foreign(.cron, reason: "a command follows its five fields")
+    }
   }
 
   private static func weekday(_ number: Int) -> Weekday {
@@ -49,7 +74,9 @@ enum CronLine {
         || (byte >= 0x61 && byte <= 0x7a)
     }
     let parts = word.split { ",-/*".contains($0) }
-    return isSymbolic && parts.allSatisfy { $0.allSatisfy(\.isNumber) || $0.count == 3 }
+    // `8, 12, 4 and 8pm` is a list of times.
+    return isSymbolic && !word.hasSuffix(",")
+      && parts.allSatisfy { $0.allSatisfy(\.isNumber) || $0.count == 3 }
       && (word.contains("*") || parts.contains { $0.count <= 3 })
   }
 

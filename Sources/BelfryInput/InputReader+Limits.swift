@@ -9,7 +9,9 @@ extension InputReader {
   ) throws(InputError) -> (CivilTime, CivilTime)? {
     let start = position
     if let (from, to) = try joinedRange() { return (from, to) }
-    guard let from = try time(isMarked ? .any : .distinct) else {
+    // `from 25 dec` has no time of day.
+    let from = isMarked ? (try? time(.any)) ?? nil : try time(.distinct)
+    guard let from else {
       position = start
       return nil
     }

@@ -59,6 +59,7 @@ struct ScheduleReader {
     if try readExceptions() { return true }
     if try readHolidays() { return true }
     if try readInterval() { return true }
+    if ["every", "each"].contains(reader.word), try readTimes() { return true }
     if let reading = try reader.attempt({ (reader) throws(InputError) in try reader.rule() }) {
       try add(reading.rule)
       if reading.isOnWorkdays { draft.onHoliday = draft.onHoliday ?? .skip }
@@ -162,6 +163,16 @@ struct ScheduleReader {
   // MARK: Times of day
 
   private mutating func readTimes() throws(InputError) -> Bool {
+    // `every 9am`, `every noon`
+    let every: [TimeReading]? = try reader.attempt { (reader) throws(InputError) in
+      reader.accept("every", "each") ? try reader.times(.distinct) : nil
+    }
+    if let every {
+      guard timeReadings.isEmpty else { throw .repeated(.time) }
+      timeReadings = every
+      try add(.daily(1))
+      return true
+    }
     let isAfterAt = reader.accept("at", "@")
     // `every mon 9, wed 9`
     if draft.rule != nil, Vocabulary.number(reader.word) != nil, reader.peek(1) == ",",

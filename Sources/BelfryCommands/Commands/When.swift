@@ -90,7 +90,8 @@ struct When: ParsableCommand {
   private func titleHint(_ text: String, _ parser: InputParser) -> String? {
     let words = text.split(separator: " ").map(String.init)
     guard let line = try? Input.line(words, in: parser.context), !line.title.isEmpty,
-      !line.schedule.isEmpty, !line.title.contains(where: \.isNumber)
+      !line.schedule.isEmpty, !line.title.contains(where: { $0.isNumber || $0 == "=" }),
+      !line.title.split(separator: " ").contains(where: { Input.startsSchedule(String($0)) })
     else { return nil }
     return
       "A title belongs to 'belfry add': belfry add \(ShellWord.quoted(line.title)) \(line.schedule)"
