@@ -24,7 +24,9 @@ extension Input {
   /// of schedules, or nearly one, has no clear parts: a misspelled word must not become a part of the title.
   ///
   /// - Parameter words: The words. A word with spaces, as in `'Pay rent' every mon`, is a part of the title.
-  /// - Throws: `InputError` if the line has a schedule that is not understood.
+  /// The schedule may have several readings, or a mistake other than an unknown word.
+  ///
+  /// - Throws: `InputError` if the line has words of schedules, but no schedule that is understood.
   public static func line(_ words: [String], in context: InputContext) throws(InputError)
     -> InputLine
   {
@@ -39,13 +41,16 @@ extension Input {
     for start in rest.indices.dropFirst() {
       do throws(InputError) {
         _ = try schedule(rest[start...].joined(separator: " "), in: context)
+      } catch  where error.isMisreading {
+        // A correction says more than the first word that is not understood.
+        if failure == nil || failure?.hasSuggestion == false && error.hasSuggestion {
+          failure = error
+        }
+        continue
       } catch {
-        if failure == nil || !error.isMisreading { failure = error }
         // What has several readings, or the wrong number of times, is a schedule, too.
-        if error.isMisreading { continue }
       }
       guard rest[1..<start].allSatisfy({ !isNearSchedule($0) }) else { break }
-      if let failure, !failure.isMisreading { throw failure }
       return line(rest[..<start], rest[start...])
     }
     for end in rest.indices.dropFirst().reversed() {
@@ -108,6 +113,11 @@ extension Input {
 }
 
 extension InputError {
+  /// True if the input is understood with another word in place of one.
+  var hasSuggestion: Bool {
+    if case .notUnderstood(_, .some) = self { true } else { false }
+  }
+
   /// True if an input is probably no schedule, unlike one with several readings or with a mistake in it.
   public var isMisreading: Bool {
     switch self {

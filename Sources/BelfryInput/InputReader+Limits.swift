@@ -124,7 +124,9 @@ extension InputReader {
   }
 
   /// Returns a time zone: `berlin time`, `in new york`, `Europe/Berlin`, `zone utc`; nil for none.
-  mutating func zone() throws(InputError) -> String? {
+  ///
+  /// - Parameter allowsCity: A city alone at the end of the input is a zone, too.
+  mutating func zone(allowsCity: Bool) throws(InputError) -> String? {
     let start = position
     let isNamed = accept("zone", "timezone", "time zone")
     let isIn = !isNamed && accept("in")
@@ -133,7 +135,9 @@ extension InputReader {
     for count in stride(from: 3, through: 1, by: -1) where position + count <= tokens.count {
       let name = tokens[position..<position + count].map(\.source).joined(separator: " ")
       let isMarked = isNamed || isIn || InputReader.isZoneName(name) || peek(count) == "time"
-      let isCity = name.count > 3 && name.first?.isLetter == true && !name.contains("/")
+      let isCity =
+        allowsCity && position + count == tokens.count && name.count > 3
+        && name.first?.isLetter == true && !name.contains("/")
       guard isMarked || isCity,
         tokens[position..<position + count].allSatisfy({ $0.text != "time" }),
         let zone = try? context.zoneNames.name(name)

@@ -445,7 +445,8 @@ struct ScheduleReader {
   }
 
   private mutating func readZone() throws(InputError) -> Bool {
-    guard let name = try reader.zone() else { return false }
+    // `10am new york`: a city alone is a zone only at the end, behind a time. It may belong to a title elsewhere.
+    guard let name = try reader.zone(allowsCity: !timeReadings.isEmpty) else { return false }
     if draft.zone != nil { throw .repeated(.zone) }
     draft.zone = name
     return true

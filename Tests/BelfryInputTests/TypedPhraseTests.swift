@@ -89,7 +89,9 @@ import Testing
       ),
       ("every day at 9 pills", "pills", "every day at 9", ""),
       ("tomorrow 18:00 Dentist #health", "Dentist", "tomorrow 18:00", "health"),
-      ("Buy milk", "Buy milk", "", ""),
+      ("Buy milk", "Buy milk", "", ""), ("Meet Bob at 5", "Meet Bob", "at 5", ""),
+      ("Visit Paris tomorrow 10:00", "Visit Paris", "tomorrow 10:00", ""),
+      ("Call every mon 10am New York", "Call", "every mon 10am New York", ""),
       ("Rent 2 every mon 9am", "Rent 2", "every mon 9am", ""),
       ("+home +kids bins mondays 7pm", "bins", "mondays 7pm", "home kids"),
     ])

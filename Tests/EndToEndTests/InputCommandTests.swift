@@ -47,7 +47,7 @@ import Testing
     arguments: [
       (["add", "Rent"], "error: Rent has no schedule: on which days?"),
       (["add", "Rent", "--at", "9am"], "error: Rent has no schedule: on which days?"),
-      (["add", "Pay", "rent", "evry", "mon"], "'rent' in 'rent evry mon' is not understood."),
+      (["add", "Pay", "rent", "evry", "mon"], "Did you mean 'every mon'?"),
       (["add", "Rent", "every", "tuesdy"], "Did you mean 'every tuesday'?"),
       (["add", "Rent", "3/4 9am"], "error: '3/4' can mean 3 Apr or 4 Mar."),
       (["add", "Rent", "every mon", "--daily"], "--daily cannot be combined with the schedule"),

@@ -54,7 +54,7 @@ struct Add: ParsableCommand {
         _ = try title.map { try AlarmText.title($0) }
         _ = try schedule.zone(parser)
         _ = try schedule.at.map { try parser.times($0, of: "--at") }
-        throw missing
+        throw missing(title)
       }
       let answers = try AlarmForm(parser, title: title, note: note, isComplete: namesSchedule)
         .fill()
@@ -63,7 +63,7 @@ struct Add: ParsableCommand {
       if let schedule = answers.schedule { words = [schedule] }
       persistent = answers.persistent
     }
-    guard let title else { throw missing }
+    guard let title else { throw missing(nil) }
     let draft = try schedule.phrase(words, parser)
     var tagging = tagging
     tagging.tag += line.tags
@@ -81,7 +81,7 @@ struct Add: ParsableCommand {
 
   private var namesSchedule: Bool { !phrase.isEmpty || schedule.namesDates }
 
-  private var missing: CommandError {
+  private func missing(_ title: String?) -> CommandError {
     let shown = Printable.text(title ?? "Rent")
     return CommandError(
       .usage,
@@ -114,15 +114,17 @@ struct Add: ParsableCommand {
       }
     }
     let parts = ([title] + words).flatMap { $0.split(separator: " ").map(String.init) }
-    do {
-      let line = try Input.line(parts, in: parser.context)
-      if line.title.isEmpty { return given }
-      // A quoted title stays whole.
-      if title.contains(" "), !words.isEmpty, !line.title.hasPrefix(title) { return given }
-      return InputLine(title: line.title, schedule: line.schedule, tags: tags)
+    let line: InputLine
+    do throws(InputError) {
+      line = try Input.line(parts, in: parser.context)
     } catch {
-      return given
+      let text = parts.joined(separator: " ")
+      throw InputErrorText(error, text, .schedule, nil).commandError
     }
+    if line.title.isEmpty { return given }
+    // A quoted title stays whole.
+    if title.contains(" "), !words.isEmpty, !line.title.hasPrefix(title) { return given }
+    return InputLine(title: line.title, schedule: line.schedule, tags: tags)
   }
 }
 

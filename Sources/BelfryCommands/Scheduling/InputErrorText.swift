@@ -38,6 +38,7 @@ struct InputErrorText {
       word == text || isPlainValue
         ? "\(quoted(text)) is not \(kind.name)."
         : "\(quoted(word)) in \(quoted(text)) is not understood."
+    case .missing(.rule, after: ""): "it is missing how often the alarm repeats."
     case .missing(let part, let word):
       word.isEmpty ? "\(name(part)) is missing." : "\(name(part)) is missing after \(quoted(word))."
     case .ambiguous(let words, let readings):
@@ -64,7 +65,6 @@ struct InputErrorText {
       "\(quoted(words)) may be a year, a time of day or a number without a unit."
     case .foreignWord(let word):
       "\(quoted(word)) in \(quoted(text)) is not English."
-    case .missing(.rule, _): "it is missing how often the alarm repeats."
     case .emptyWindow(let from, let to): "the window ends at \(to), before it starts at \(from)."
     case .timesPerDay(let said, let given):
       "\(quoted(text)) needs \(said) times of day, but it has \(given)."
