@@ -39,11 +39,15 @@ extension Input {
     if rest.isEmpty { return line([], []) }
     var failure: InputError?
     for start in rest.indices.dropFirst() {
+      // `Parents evening 8 dec`
+      if startsWithPartOfDay(rest[start]) { continue }
       do throws(InputError) {
         _ = try schedule(rest[start...].joined(separator: " "), in: context)
       } catch  where error.isMisreading {
-        // A correction says more than the first word that is not understood.
-        if failure == nil || failure?.hasSuggestion == false && error.hasSuggestion {
+        // A correction, and what is wrong behind `every`, say more than the first word that is not understood.
+        if failure == nil || startsSchedule(rest[start])
+          || failure?.hasSuggestion == false && error.hasSuggestion
+        {
           failure = error
         }
         continue
@@ -51,6 +55,12 @@ extension Input {
         // What has several readings, or the wrong number of times, is a schedule, too.
       }
       guard rest[1..<start].allSatisfy({ !isNearSchedule($0) }) else { break }
+      // `Cancel it 30 days before 31 march` is not on that day.
+      let last = rest[start - 1]
+      if start > 1, prepositions.contains(last.lowercased()) {
+        failure = .notUnderstood(last, suggestion: nil)
+        break
+      }
       return line(rest[..<start], rest[start...])
     }
     for end in rest.indices.dropFirst().reversed() {
@@ -66,6 +76,16 @@ extension Input {
     if let failure, !isTitle { throw failure }
     return line(rest, [])
   }
+
+  /// Returns true for a word such as `evening`, which belongs to the title before it: `Parents evening 8 dec`.
+  public static func startsWithPartOfDay(_ word: String) -> Bool {
+    Vocabulary.partOfDay(word.lowercased()) != nil
+  }
+
+  /// The words between which and a date a schedule may be missing.
+  private static let prepositions: Set = [
+    "before", "after", "by", "until", "till", "since", "from", "to", "of", "per", "within", "ahead",
+  ]
 
   /// Returns true for `+home` and `#home`. `+3d` is a length.
   public static func isTag(_ word: String) -> Bool {

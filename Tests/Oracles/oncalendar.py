@@ -46,7 +46,7 @@ def oracle(events, now):
 
 def text(chance):
     if chance.random() < 0.02:
-        return chance.choice(["minutely", "semiannually", "semi-annually"])
+        return "minutely"
     date, weekdays = random_date(chance)
     time = random_time(chance)
     # Either may be left out. A text without a pattern is no event in Belfry, but a phrase.

@@ -105,7 +105,7 @@ struct Add: ParsableCommand {
     if schedule.namesDates { return given }
     let startsSchedule = Input.startsSchedule(title) && !title.contains(" ")
     if words.first.map(InputParser.isRule) == true { return given }
-    if !words.isEmpty, !startsSchedule {
+    if let first = words.first, !startsSchedule, !Input.startsWithPartOfDay(first) {
       do throws(InputError) {
         _ = try Input.schedule(given.schedule, in: parser.context)
         return given
@@ -124,7 +124,7 @@ struct Add: ParsableCommand {
     if line.title.isEmpty { return given }
     // A quoted title stays whole.
     if title.contains(" "), !words.isEmpty, !line.title.hasPrefix(title) { return given }
-    return InputLine(title: line.title, schedule: line.schedule, tags: tags)
+    return InputLine(title: line.title, schedule: line.schedule, tags: tags + line.tags)
   }
 }
 

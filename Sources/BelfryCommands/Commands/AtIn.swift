@@ -25,6 +25,8 @@ struct At: ParsableCommand {
     let context = try common.context(root)
     try AlarmCreation.requireRoom(context, json: common.json)
     let parser = InputParser(context)
+    let tags = words.filter(Input.isTag)
+    let words = words.filter { !Input.isTag($0) }
     let parts = words.flatMap { $0.split(separator: " ").map(String.init) }
     let found = try parser.read(parts.joined(separator: " "), .moment, nil) {
       (text, context) throws(InputError) in
@@ -41,7 +43,7 @@ struct At: ParsableCommand {
         hint: "belfry at \(date) 9am TITLE")
     }
     try options.add(
-      found.moment, OneTimeOptions.title(words, after: found.count), context, parser, common)
+      found.moment, OneTimeOptions.title(words, after: found.count), tags, context, parser, common)
   }
 }
 
@@ -66,13 +68,16 @@ struct In: ParsableCommand {
     let context = try common.context(root)
     try AlarmCreation.requireRoom(context, json: common.json)
     let parser = InputParser(context)
+    let tags = words.filter(Input.isTag)
+    let words = words.filter { !Input.isTag($0) }
     let parts = words.flatMap { $0.split(separator: " ").map(String.init) }
     // `in 2 weeks at 9am call vet`
     if let found = try? Input.leadingMoment(["in"] + parts, in: parser.context),
       case .civil = found.moment
     {
       return try options.add(
-        found.moment, OneTimeOptions.title(words, after: found.count - 1), context, parser, common)
+        found.moment, OneTimeOptions.title(words, after: found.count - 1), tags, context, parser,
+        common)
     }
     for count in stride(from: min(parts.count, Self.maxWords), through: 1, by: -1) {
       let text = parts[..<count].joined(separator: " ")
@@ -85,9 +90,9 @@ struct In: ParsableCommand {
       if let period = try? Input.period(text, in: parser.context) {
         let now = parser.context.now
         let civil = CivilDateTime(now.date.adding(period), now.time)
-        return try options.add(.civil(civil), title, context, parser, common)
+        return try options.add(.civil(civil), title, tags, context, parser, common)
       }
-      return try options.add(.delay(seconds), title, context, parser, common)
+      return try options.add(.delay(seconds), title, tags, context, parser, common)
     }
     let text = words.first ?? ""
     let isNumber = !text.isEmpty && text.allSatisfy(\.isNumber)
@@ -129,8 +134,11 @@ struct OneTimeOptions: ParsableArguments {
   }
 
   /// Adds the alarm.
+  ///
+  /// - Parameter tags: the words that are tags, such as `+home`.
   func add(
-    _ moment: Moment, _ title: String, _ context: CommandContext, _ parser: InputParser,
+    _ moment: Moment, _ title: String, _ tags: [String], _ context: CommandContext,
+    _ parser: InputParser,
     _ common: CommonOptions
   ) throws {
     guard !title.isEmpty else {
@@ -138,6 +146,8 @@ struct OneTimeOptions: ParsableArguments {
         .usage, "the title is missing.", hint: "Write it after the time: belfry in 20m Tea")
     }
     let civil = moment.civil(.future, in: parser.context)
+    var tagging = tagging
+    tagging.tag += tags.map { String($0.dropFirst()) }
     try AlarmCreation(
       title: title, note: note, tags: try tagging.changed([]), delivery: delivery,
       isStill: motion.noAnimation, json: common.json,

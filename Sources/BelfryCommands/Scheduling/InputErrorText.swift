@@ -130,7 +130,8 @@ struct InputErrorText {
     case .notUnderstood(_, let suggestion):
       (suggestion.map { "Did you mean '\($0)'? " } ?? "") + kind.example
     case .ambiguous(let words, let readings):
-      readings.first.map { "Write \($0) instead of \(quoted(words)), for example." }
+      readings.isEmpty
+        ? nil : "Write \(readings.joined(separator: " or ")) instead of \(quoted(words))."
     case .severalRules: "Add one alarm for each rule. See 'belfry help when'."
     case .repeated(.time):
       "Write one list, such as 'at 8am and 8pm'. For other times on other days, add another alarm."
