@@ -129,7 +129,7 @@ import Testing
     ]
     var generator = SeededGenerator(seed: 5)
     let start = clock()
-    let count = 20_000
+    let count = 5_000
     for _ in 0..<count {
       let phrase = (0..<generator.int(1...9)).map { _ in words[generator.int(0...(words.count - 1))]
       }
