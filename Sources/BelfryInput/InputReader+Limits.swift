@@ -150,6 +150,7 @@ extension InputReader {
       position = start
       return nil
     }
+    guard !isAtEnd else { throw missing(.zone) }
     return try context.zoneNames.name(tokens[position].source)
   }
 

@@ -95,6 +95,7 @@ import Testing
       ("Call every mon 10am New York", "Call", "every mon 10am New York", ""),
       ("Rent 2 every mon 9am", "Rent 2", "every mon 9am", ""),
       ("+home +kids bins mondays 7pm", "bins", "mondays 7pm", "home kids"),
+      ("Check the time zone", "Check the time zone", "", ""),
     ])
   func line(_ text: String, _ title: String, _ schedule: String, _ tags: String) throws {
     let line = try Input.line(text.split(separator: " ").map(String.init), in: Self.context)
@@ -111,6 +112,19 @@ import Testing
   func unclearLine(_ text: String) {
     #expect(throws: InputError.self) {
       try Input.line(text.split(separator: " ").map(String.init), in: Self.context)
+    }
+  }
+
+  /// The words that are left while somebody types or deletes a phrase.
+  @Test func eachPartOfAPhraseIsReadOrRefused() throws {
+    let files = ["accepted.txt", "typed.txt", "refused.txt"]
+    for row in try files.flatMap(PhraseTests.Row.all) {
+      let words = row.phrase.split(separator: " ")
+      for start in words.indices {
+        for end in words.indices where end >= start {
+          _ = try? Input.schedule(words[start...end].joined(separator: " "), in: Self.context)
+        }
+      }
     }
   }
 
