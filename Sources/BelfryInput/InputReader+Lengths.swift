@@ -99,8 +99,11 @@ extension InputReader {
     }
   }
 
-  /// Moves past the sign of `+3d`. Returns false if there is none.
-  mutating func acceptJoinedPlus() -> Bool { word.hasPrefix("+") && word.count > 1 }
+  /// True if the next word has a sign, as `+3d`.
+  var hasSign: Bool { word.hasPrefix("+") && word.count > 1 }
+
+  /// The next word without its sign.
+  var unsignedWord: String { hasSign ? String(word.dropFirst()) : word }
 
   /// True if the input begins with a length and its unit, `2w` or `3 days`, and has nothing but a time behind it.
   var isQuantity: Bool {
@@ -114,12 +117,6 @@ extension InputReader {
     return (try? reader.time(.any)) ?? nil != nil && reader.isAtEnd
   }
 
-  /// True if the input is about tonight or this evening.
-  var isAboutTonight: Bool {
-    tokens.contains { $0.text == "tonight" }
-      || zip(tokens, tokens.dropFirst()).contains { $0.text == "this" && $1.text == "evening" }
-  }
-
   private mutating func attemptPart() -> Int64? {
     let start = position
     guard acceptSeparator(), let part = lengthPart(isFirst: false) else {
@@ -130,13 +127,13 @@ extension InputReader {
   }
 
   private mutating func lengthPart(isFirst: Bool) -> Int64? {
-    if let parts = InputReader.joinedParts(word.hasPrefix("+") ? String(word.dropFirst()) : word) {
+    let word = unsignedWord
+    if let parts = InputReader.joinedParts(word) {
       advance()
       return parts
     }
     // Never 301 minutes for `1,5h`.
     if isDecimal { return nil }
-    let word = word.hasPrefix("+") ? String(word.dropFirst()) : word
     guard let number = InputReader.thousandths(word) else { return nil }
     if let unit = InputReader.seconds(peek(1)),
       word.first?.isNumber == true || peek(1).count > 2

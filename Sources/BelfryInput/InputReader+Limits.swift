@@ -76,12 +76,7 @@ extension InputReader {
     {
       advance()
       _ = accept(",")
-      if let year = year() {
-        date = endOfMonth(month, year: year)
-      } else {
-        let end = endOfMonth(month, year: context.today.year)
-        date = end < context.today ? endOfMonth(month, year: context.today.year + 1) : end
-      }
+      date = end(ofMonth: month)
     } else if let year = year() {
       date = endOfMonth(12, year: year)
     } else if let reading = try self.date() {

@@ -212,3 +212,28 @@ enum Vocabulary {
       "years", "last", "next", "month", "week", "year", "quarter",
     ]
 }
+
+extension Vocabulary.PartOfDay {
+  /// Returns the time of a part of the day for one without a half of the day; nil if the part has none.
+  func select(_ time: CivilTime) -> CivilTime? {
+    let hour = time.hour % 12
+    let isAfternoon =
+      switch self {
+      case .morning: false
+      case .afternoon: true
+      case .evening: hour != 0
+      case .night: hour > 5
+      }
+    return CivilTime(hour: hour + (isAfternoon ? 12 : 0), minute: time.minute)
+  }
+
+  /// Returns true if a time is in the part of the day, generously.
+  func contains(_ time: CivilTime) -> Bool {
+    switch self {
+    case .morning: (1..<12).contains(time.hour)
+    case .afternoon: (12..<19).contains(time.hour)
+    case .evening: (15...23).contains(time.hour) || time == .midnight
+    case .night: time.hour >= 18 || time.hour < 6
+    }
+  }
+}

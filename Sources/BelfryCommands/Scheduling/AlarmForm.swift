@@ -77,8 +77,7 @@ struct AlarmForm {
         return "monthly on \(text)"
       }
     case "yearly":
-      let (_, month, day) = parser.context.today.components
-      phrase = try ask("Date", preset: "\(day) \(CivilDate.monthNames[month - 1])") { text in
+      phrase = try ask("Date", preset: parser.context.today.dayAndMonth) { text in
         _ = try parser.schedule("yearly on \(text)")
         return "yearly on \(text)"
       }

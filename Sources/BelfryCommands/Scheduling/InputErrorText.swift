@@ -24,7 +24,7 @@ struct InputErrorText {
   }
 
   private func formatted(_ date: CivilDate) -> String {
-    "\(date.day) \(CivilDate.monthNames[date.month - 1]) \(date.year)"
+    "\(date.dayAndMonth) \(date.year)"
   }
 
   // MARK: The message

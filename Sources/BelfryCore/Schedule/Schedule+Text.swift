@@ -130,12 +130,13 @@ extension CivilDate {
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
   ]
 
+  /// The day and the month: `23 Nov`.
+  public var dayAndMonth: String { "\(day) \(CivilDate.monthNames[month - 1])" }
+
   /// The date for display: `Mon 23 Nov 2026`.
   public var spoken: String {
-    let (year, month, day) = components
     let name = weekday.abbreviation
-    return name.prefix(1).uppercased() + name.dropFirst()
-      + " \(day) \(CivilDate.monthNames[month - 1]) " + padded(year, 4)
+    return name.prefix(1).uppercased() + name.dropFirst() + " \(dayAndMonth) " + padded(year, 4)
   }
 }
 

@@ -1,0 +1,201 @@
+import BelfryCore
+
+extension InputReader {
+  mutating func relativeDate() throws(InputError) -> CivilDate? {
+    let today = context.today
+    if accept("today", "tonight", "this evening") { return today }
+    if accept("tomorrow", "tmrw", "tmr", "2moro", "2morrow") { return today.adding(days: 1) }
+    if accept("the week after next", "week after next") { return today.adding(days: 14) }
+    if let date = try workdaysAhead() { return date }
+    if let date = try dayOfNextMonth() { return date }
+    if let date = try feast() { return date }
+    if accept("yesterday") { return today.adding(days: -1) }
+    if accept("the day after tomorrow", "day after tomorrow", "overmorrow") {
+      return today.adding(days: 2)
+    }
+    if accept(
+      "end of the month", "end of this month", "the end of the month", "end of month", "eom")
+    {
+      return endOfMonth(today.month, year: today.year)
+    }
+    if accept("end of the year", "end of this year", "the end of the year", "end of year", "eoy") {
+      return endOfMonth(12, year: today.year)
+    }
+    if accept(
+      "end of the quarter", "end of this quarter", "the end of the quarter", "end of quarter")
+    {
+      return endOfMonth((today.month + 2) / 3 * 3, year: today.year)
+    }
+    if let date = endOfNamedMonth() { return date }
+    return try attempt { (reader) throws(InputError) in
+      let isPrefixed =
+        reader.accept("in", "after") || reader.hasSign || reader.isQuantity
+      guard let period = try reader.period() else { return nil }
+      guard isPrefixed || reader.accept("from now", "from today") else { return nil }
+      return today.adding(period)
+    }
+  }
+
+  /// Reads `in 3 workdays`.
+  private mutating func workdaysAhead() throws(InputError) -> CivilDate? {
+    try attempt { (reader) throws(InputError) in
+      guard reader.accept("in"), let count = Vocabulary.number(reader.word) else { return nil }
+      reader.advance()
+      guard reader.acceptWorkday() else { return nil }
+      guard (1...1000).contains(count) else { throw .outOfRange("\(count)") }
+      var (date, left) = (reader.context.today, count)
+      for _ in 0..<20_000 where left > 0 {
+        date = date.adding(days: 1)
+        if reader.context.calendar.isWorkday(date) { left -= 1 }
+      }
+      return left == 0 ? date : nil
+    }
+  }
+
+  /// Reads `next month on the 5th` and `first day of next month`.
+  private mutating func dayOfNextMonth() throws(InputError) -> CivilDate? {
+    try attempt { (reader) throws(InputError) in
+      let start = reader.position
+      let day: Int
+      if reader.accept("next month on the", "next month on") {
+        guard let ordinal = Vocabulary.ordinal(reader.word) ?? reader.digits(reader.word) else {
+          return nil
+        }
+        day = ordinal
+        reader.advance()
+      } else {
+        _ = reader.accept("on the", "the")
+        if reader.accept("first day of next month") {
+          day = 1
+        } else if let ordinal = Vocabulary.ordinal(reader.word) {
+          reader.advance()
+          guard reader.accept("of next month") else { return nil }
+          day = ordinal
+        } else {
+          return nil
+        }
+      }
+      let first = reader.startOfNextMonth
+      let parts = DateText.Parts(day: day, month: first.month, year: first.year)
+      guard DateText.isDate(parts) else { throw .noSuchDate(reader.source(from: start)) }
+      return first.adding(days: day - 1)
+    }
+  }
+
+  /// Reads a day with a name and a date that is the same everywhere.
+  private mutating func feast() throws(InputError) -> CivilDate? {
+    let fixed: [(names: [String], month: Int, day: Int)] = [
+      (["christmas eve"], 12, 24), (["christmas day", "christmas", "xmas"], 12, 25),
+      (["boxing day"], 12, 26), (["new year's eve", "new years eve"], 12, 31),
+      (["new year's day", "new years day", "new year's", "new year"], 1, 1),
+      (["valentine's day", "valentines day"], 2, 14), (["halloween"], 10, 31),
+    ]
+    for feast in fixed where accept(anyOf: feast.names) {
+      return resolved(.dayOfYear(month: feast.month, day: feast.day))
+    }
+    let moving: [(names: [String], days: Int)] = [
+      (["good friday"], -2), (["easter monday"], 1), (["easter sunday", "easter"], 0),
+      (["ash wednesday"], -46), (["maundy thursday"], -3), (["ascension day", "ascension"], 39),
+      (["whit sunday", "pentecost"], 49), (["whit monday", "pentecost monday"], 50),
+      (["corpus christi"], 60),
+    ]
+    for feast in moving where accept(anyOf: feast.names) {
+      let dates = [0, 1].map {
+        CivilDate.easter(of: context.today.year + $0).adding(days: feast.days)
+      }
+      return dates.first { $0 >= context.today }
+    }
+    return nil
+  }
+
+  private mutating func endOfNamedMonth() -> CivilDate? {
+    let start = position
+    guard accept("the end of", "end of"), let month = Vocabulary.month(word) else {
+      position = start
+      return nil
+    }
+    advance()
+    return end(ofMonth: month)
+  }
+
+  /// Returns the last day of a month in the year that is read behind it, or else of the next such month.
+  mutating func end(ofMonth month: Int) -> CivilDate {
+    if let year = year() { return endOfMonth(month, year: year) }
+    let end = endOfMonth(month, year: context.today.year)
+    return end < context.today ? endOfMonth(month, year: context.today.year + 1) : end
+  }
+
+  private var startOfNextMonth: CivilDate {
+    endOfMonth(context.today.month, year: context.today.year).adding(days: 1)
+  }
+
+  func endOfMonth(_ month: Int, year: Int) -> CivilDate {
+    CivilDate(year: year, month: month, day: CivilDate.length(ofMonth: month, year: year))
+  }
+
+  /// Returns the date after `next`: one unit after today.
+  mutating func nextUnit() -> CivilDate? {
+    let units: [(String, Period.Unit)] = [("week", .week), ("month", .month), ("year", .year)]
+    guard let unit = units.first(where: { $0.0 == word })?.1 else { return nil }
+    advance()
+    return context.today.adding(Period(1, unit))
+  }
+
+  /// Reads `next week`, `next month` and `next year` as the start of a schedule: their first days.
+  mutating func startOfUnit() -> CivilDate? {
+    let today = context.today
+    if accept("next week") { return today.adding(days: 7 - today.weekday.rawValue) }
+    if accept("next month") { return startOfNextMonth }
+    if accept("next year") { return CivilDate(year: today.year + 1, month: 1, day: 1) }
+    return nil
+  }
+
+  // MARK: Periods
+
+  /// Returns a number of days, weeks, months or years: `3 days`, `2w`, `a month`, `6mo`.
+  mutating func period() throws(InputError) -> Period? {
+    let start = position
+    guard let (count, unit) = try quantity() else { return nil }
+    let period: Period? =
+      switch unit {
+      case .day: Period(count, .day)
+      case .week: Period(count, .week)
+      case .month: Period(count, .month)
+      case .quarter: Period(count * 3, .month)
+      case .year: Period(count, .year)
+      case .minute, .hour, .workday: nil
+      }
+    guard let period else {
+      position = start
+      return nil
+    }
+    guard (1...Recurrence.longest).contains(period.count) else {
+      throw .outOfRange(source(from: start))
+    }
+    return period
+  }
+
+  /// Returns a number with a unit, in one word or two: `90d`, `3 days`, `a week`.
+  mutating func quantity() throws(InputError) -> (count: Int, unit: Vocabulary.Unit)? {
+    let word = unsignedWord
+    let digits = word.prefix { $0.isASCII && $0.isNumber }
+    if !digits.isEmpty, digits.count < word.count,
+      let unit = Vocabulary.unit(String(word.dropFirst(digits.count)))
+    {
+      guard let count = Vocabulary.number(String(digits)) else { throw .outOfRange(word) }
+      advance()
+      return (count, unit)
+    }
+    if word == "a", peek(1) == "fortnight" {
+      advance(2)
+      return (2, .week)
+    }
+    guard let count = Vocabulary.number(word), let unit = Vocabulary.unit(peek(1)) else {
+      return nil
+    }
+    // `a d` is not one day.
+    if word.first?.isLetter == true, peek(1).count < 3 { return nil }
+    advance(2)
+    return (count, unit)
+  }
+}

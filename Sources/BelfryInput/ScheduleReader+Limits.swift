@@ -1,0 +1,180 @@
+import BelfryCore
+
+extension ScheduleReader {
+  mutating func readStart() throws(InputError) -> Bool {
+    guard
+      reader.accept(
+        "from", "starting on", "starting from", "starting", "starts on", "starts", "start on",
+        "beginning on", "beginning", "since", "as of", "first on", "counted from")
+    else { return false }
+    if draft.start != nil { throw .repeated(.start) }
+    if reader.accept("now on", "now") {
+      draft.start = reader.context.today
+    } else if let date = reader.startOfUnit() {
+      draft.start = date
+    } else if reader.accept("at"), let times = try reader.times(.any) {
+      // `every day starting at 9`
+      guard timeReadings.isEmpty, step == nil else { throw .repeated(.time) }
+      timeReadings = times
+      return true
+    } else {
+      guard let date = try reader.date() else { throw reader.missing(.date) }
+      draft.start = reader.nearest(date)
+    }
+    try readEndOfRange()
+    return true
+  }
+
+  /// Reads the end of `from 1 dec to 10 dec`.
+  mutating func readEndOfRange() throws(InputError) {
+    guard let start = draft.start else { return }
+    let end: CivilDate? = try reader.attempt { (reader) throws(InputError) in
+      guard reader.accept("to", "-", "until", "till", "through", "thru") else { return nil }
+      return try reader.date().map { reader.resolved($0, from: start) }
+    }
+    guard let end else { return }
+    if draft.end != nil { throw .repeated(.end) }
+    draft.end = .until(Schedule.Limits.end(of: end))
+  }
+
+  /// Reads `in june` behind a rule: its occurrences in the next June.
+  mutating func readMonth() throws(InputError) -> Bool {
+    switch draft.rule {
+    case .daily(1)?, .weekly(.some, 1)?: break
+    default: return false
+    }
+    guard draft.start == nil, draft.end == nil, reader.word == "in" || reader.word == "of",
+      let month = Vocabulary.month(reader.peek(1))
+    else { return false }
+    reader.advance(2)
+    let last = reader.end(ofMonth: month)
+    draft.start = max(CivilDate(year: last.year, month: month, day: 1), reader.context.today)
+    draft.end = .until(Schedule.Limits.end(of: last))
+    return true
+  }
+
+  mutating func readEnd() throws(InputError) -> Bool {
+    let start = reader.position
+    var end: ScheduleDraft.End?
+    if reader.accept(
+      "until", "till", "til", "through", "thru", "up to", "ending on", "ending", "ends on", "ends",
+      "to the end of", "end on")
+    {
+      end = .until(try reader.end(hasTimes: !timeReadings.isEmpty || step != nil))
+    } else {
+      let isMarked = reader.accept("for the next", "for", "only")
+      if let count = Vocabulary.number(reader.word),
+        ["times", "time", "occurrences", "occurrence"].contains(reader.peek(1))
+      {
+        reader.advance(2)
+        guard (1...ScheduleDraft.maxCount).contains(count) else {
+          throw .outOfRange(reader.source(from: start))
+        }
+        end = .count(count)
+      } else if reader.word.first == "x",
+        let count = Vocabulary.number(String(reader.word.dropFirst())),
+        count > 0
+      {
+        reader.advance()
+        end = .count(min(count, ScheduleDraft.maxCount))
+      } else if isMarked, let period = try reader.period() {
+        end = .lasting(period)
+      } else if isMarked {
+        throw reader.missing(.length)
+      }
+    }
+    guard let end else { return false }
+    if draft.end != nil { throw .repeated(.end) }
+    draft.end = end
+    return true
+  }
+
+  mutating func readExceptions() throws(InputError) -> Bool {
+    guard
+      reader.accept(
+        "except for", "except on", "except", "excluding", "but not on", "but not", "without",
+        "omitting", "not on", "not")
+    else { return false }
+    var isAnything = false
+    while true {
+      let element = try readException()
+      if !element {
+        guard isAnything else { throw reader.missing(.date) }
+        return true
+      }
+      isAnything = true
+      let isFollowed = try reader.attempt { (reader) throws(InputError) -> Bool? in
+        guard reader.acceptSeparator() else { return nil }
+        _ = reader.accept("on", "not on")
+        return try reader.isException() ? true : nil
+      }
+      if isFollowed == nil { return true }
+    }
+  }
+
+  private mutating func readException() throws(InputError) -> Bool {
+    _ = reader.accept("on")
+    if reader.accept("holidays", "a holiday", "public holidays", "bank holidays", "holiday") {
+      try set(.skip)
+      return true
+    }
+    if let first = try reader.attempt({ (reader) throws(InputError) in try reader.exceptionDate() })
+    {
+      let from = draft.start ?? reader.context.today
+      let date = reader.resolved(first, from: from)
+      var dates = [date]
+      let last: CivilDate? = try reader.attempt { (reader) throws(InputError) in
+        guard reader.accept("-", "to", "through", "thru") else { return nil }
+        return try reader.date().map { reader.resolved($0, from: date) }
+      }
+      if let last {
+        let count = last.dayNumber - date.dayNumber
+        guard (0...Schedule.Limits.maxExceptions).contains(count) else {
+          throw .unsupported(.tooManyDates)
+        }
+        dates = (0...count).map { date.adding(days: $0) }
+      }
+      draft.exceptions = (draft.exceptions ?? []) + dates
+      return true
+    }
+    guard let weekdays = try reader.weekdays() else { return false }
+    omittedWeekdays += weekdays.days
+    return true
+  }
+
+  /// Reads the treatment of holidays: `before holidays`, `or the workday after a holiday`.
+  mutating func readHolidays() throws(InputError) -> Bool {
+    let rule: Schedule.HolidayRule? = try reader.attempt { (reader) throws(InputError) in
+      if reader.accept("skip holidays", "skipping holidays", "on holidays skip", "on holiday skip")
+      {
+        return .skip
+      }
+      if reader.accept("on holidays before", "on holiday before") { return .before }
+      if reader.accept("on holidays after", "on holiday after") { return .after }
+      _ = reader.accept("or")
+      _ = reader.accept("the")
+      _ = reader.acceptWorkday()
+      let rule: Schedule.HolidayRule? =
+        reader.accept("before") ? .before : reader.accept("after") ? .after : nil
+      guard let rule else { return nil }
+      return reader.accept("a holiday", "holidays", "the holiday", "public holidays", "if holiday")
+        ? rule : nil
+    }
+    guard let rule else { return false }
+    try set(rule)
+    return true
+  }
+
+  private mutating func set(_ rule: Schedule.HolidayRule) throws(InputError) {
+    if let other = draft.onHoliday, other != rule { throw .repeated(.holidays) }
+    draft.onHoliday = rule
+  }
+
+  mutating func readZone() throws(InputError) -> Bool {
+    // `10am new york`: a city alone is a zone only at the end, behind a time. It may belong to a title elsewhere.
+    guard let name = try reader.zone(allowsCity: !timeReadings.isEmpty) else { return false }
+    if draft.zone != nil { throw .repeated(.zone) }
+    draft.zone = name
+    return true
+  }
+}

@@ -1,0 +1,243 @@
+import BelfryCore
+
+extension ScheduleReader {
+  // MARK: Parts of the day
+
+  /// Reads `morning`, `in the evening` or `every night`, which select the half of the day of a time.
+  mutating func readPartOfDay() throws(InputError) -> Bool {
+    let start = reader.position
+    if reader.accept("nightly") {
+      if partOfDay != nil { throw .repeated(.time) }
+      partOfDay = (.night, "nightly")
+      try add(.daily(1))
+      return true
+    }
+    let isEvery = reader.accept("every", "each")
+    if !isEvery { _ = reader.accept("in the", "at", "during the", "by") }
+    guard let part = Vocabulary.partOfDay(reader.word) else {
+      reader.position = start
+      return false
+    }
+    reader.advance()
+    if partOfDay != nil { throw .repeated(.time) }
+    partOfDay = (part, reader.source(from: start))
+    if isEvery { try add(.daily(1)) }
+    return true
+  }
+
+  /// Moves the times that have no half of the day into the part of the day that the input names.
+  mutating func selectHalves() throws(InputError) {
+    guard let (part, words) = partOfDay else {
+      try InputReader.checkHalves(timeReadings)
+      return
+    }
+    if timeReadings.isEmpty {
+      if step == nil { throw .unsupported(.partOfDay) }
+      return
+    }
+    for (index, reading) in timeReadings.enumerated() {
+      let time = reading.lacksHalf ? part.select(reading.time) : reading.time
+      guard let time, part.contains(time) else { throw .noSuchTime("\(words) \(reading.source)") }
+      timeReadings[index] = reading.with(time)
+      guard part == .night, time.hour < 5 else { continue }
+      // The night of Sunday to Monday, or of Saturday to Sunday?
+      switch draft.rule {
+      case .weekly(let days?, _):
+        let next = days.compactMap { Weekday(rawValue: ($0.rawValue + 1) % 7) }
+        throw .ambiguous(
+          reader.source(from: 0),
+          readings: [days, next].map { days in
+            "\(days.map(\.abbreviation).joined(separator: ",")) \(time)"
+          })
+      case .once(let day) where date != nil && !reading.isAfterMidnight:
+        throw .ambiguous(
+          reader.source(from: 0), readings: [day, day.adding(days: 1)].map { "\($0) \(time)" })
+      default: break
+      }
+    }
+  }
+
+  /// Throws an error for `friday midnight`, which may be the start or the end of the day, and moves `tonight at 1` to the
+  /// next date.
+  mutating func placeMidnight() throws(InputError) {
+    guard case .once(let day)? = draft.rule, date != nil else { return }
+    if timeReadings.contains(where: \.isAfterMidnight), day == reader.context.today {
+      draft.rule = .once(day.adding(days: 1))
+    } else if timeReadings.contains(where: { $0.source == "midnight" && !$0.isAfterMidnight }) {
+      throw .ambiguous(
+        reader.source(from: 0), readings: [day, day.adding(days: 1)].map { "\($0) 0:00" })
+    }
+  }
+
+  /// Reads `at :30` and `at 15 past`, the minute of each hour.
+  mutating func readMinuteOfHour() throws(InputError) -> Bool {
+    guard step == 60, minuteOfHour == nil else { return false }
+    let minute: Int? = try reader.attempt { (reader) throws(InputError) in
+      _ = reader.accept("at", "@")
+      if reader.word.first == ":", let minute = Vocabulary.number(String(reader.word.dropFirst())) {
+        reader.advance()
+        return minute
+      }
+      guard let minute = Vocabulary.number(reader.word) else { return nil }
+      reader.advance()
+      _ = reader.accept("minutes", "min")
+      return reader.accept("past the hour", "past", "after the hour") ? minute : nil
+    }
+    guard let minute else { return false }
+    guard (0..<60).contains(minute) else { throw .noSuchTime(":\(minute)") }
+    minuteOfHour = minute
+    return true
+  }
+
+  // MARK: Times of day
+
+  mutating func readTimes() throws(InputError) -> Bool {
+    // `every 9am`, `every noon`
+    let every: [TimeReading]? = try reader.attempt { (reader) throws(InputError) in
+      reader.accept("every", "each") ? try reader.times(.distinct) : nil
+    }
+    if let every {
+      guard timeReadings.isEmpty else { throw .repeated(.time) }
+      timeReadings = every
+      try add(.daily(1))
+      return true
+    }
+    let isAfterAt = reader.accept("at", "@")
+    // `every mon 9, wed 9`
+    if draft.rule != nil, Vocabulary.number(reader.word) != nil, reader.peek(1) == ",",
+      Vocabulary.weekday(reader.peek(2)) != nil
+    {
+      throw .severalRules
+    }
+    // `tuesday 9` ends with a time.
+    let isLast = reader.position > 0 && reader.peek(1).isEmpty && timeReadings.isEmpty
+    guard let readings = try reader.times(isAfterAt || isLast ? .any : .distinct) else {
+      if isAfterAt { throw reader.missing(.time) }
+      return false
+    }
+    guard timeReadings.isEmpty else { throw .repeated(.time) }
+    timeReadings = readings
+    return true
+  }
+
+  /// Reads the window of an interval: `from 9 to 17`, `9-17`.
+  mutating func readWindow() throws(InputError) -> Bool {
+    let range: (CivilTime, CivilTime)? = try reader.attempt { (reader) throws(InputError) in
+      let isMarked = reader.accept("from", "between")
+      if let range = try reader.timeRange(isMarked: isMarked) { return range }
+      // `every 8 hours from 6am`
+      guard isMarked, let from = try? reader.time(.distinct) else { return nil }
+      return (from.time, from.time)
+    }
+    guard let range else { return false }
+    if window != nil { throw .repeated(.time) }
+    window = range
+    return true
+  }
+
+  /// Reads `every 20 min`.
+  mutating func readInterval() throws(InputError) -> Bool {
+    let minutes: Int? = try reader.attempt { (reader) throws(InputError) in
+      if reader.accept("hourly") { return 60 }
+      guard reader.accept("every", "each") else { return nil }
+      if reader.accept("hour") { return 60 }
+      if reader.accept("minute") { return 1 }
+      if reader.accept("half hour", "half an hour") { return 30 }
+      if reader.accept("other hour", "second hour") { return 120 }
+      // `2 months` is no number of minutes.
+      let isJoined = reader.word.first?.isNumber == true && reader.word.last?.isLetter == true
+      let unit = Vocabulary.unit(reader.peek(1))
+      let isTime = unit == .minute || unit == .hour
+      guard isJoined || isTime, let seconds = try? reader.length(), seconds % 60 == 0 else {
+        return nil
+      }
+      if seconds < 86_400 { return Int(seconds / 60) }
+      // `every 48 hours` is every other day.
+      guard isTime || reader.peek(-1).last == "h" else { return nil }
+      guard seconds % 86_400 == 0 else { throw .unevenInterval(minutes: Int(seconds / 60)) }
+      return Int(seconds / 60)
+    }
+    guard let minutes else { return false }
+    if minutes >= 1440 {
+      try add(minutes == 1440 ? .daily(1) : .days(minutes / 1440, 1))
+      return true
+    }
+    if step != nil { throw .repeated(.time) }
+    step = minutes
+    return true
+  }
+
+  /// Reads `twice a day`.
+  mutating func readTimesPerDay() throws(InputError) -> Bool {
+    let count: Int? = try reader.attempt { (reader) throws(InputError) in
+      guard let count = reader.timesCount() else { return nil }
+      return reader.accept("a day", "per day", "each day", "every day", "daily") ? count : nil
+    }
+    guard let count else { return false }
+    timesPerDay = count
+    try add(.daily(1))
+    return true
+  }
+
+  // MARK: The end of the input
+
+  /// Throws an error for a number alone, such as `at 7`, that may mean this evening or tomorrow morning.
+  func askForHalfOfDay() throws(InputError) {
+    let today = reader.context.today
+    let isToday: Bool =
+      switch draft.rule {
+      case nil: true
+      case .once(let date): date == today
+      default: false
+      }
+    guard isToday else { return }
+    for reading in timeReadings {
+      try Input.askForHalfOfDay(reading, direction, in: reader.context)
+    }
+  }
+
+  /// Returns the times of day at an interval, in a window or all day.
+  func times(every step: Int) throws(InputError) -> [CivilTime] {
+    let first = minuteOfHour.flatMap { CivilTime(hour: 0, minute: $0) } ?? .midnight
+    guard let window, window.from != window.to else {
+      guard 1440 % step == 0 else { throw .unevenInterval(minutes: step) }
+      let start = window?.from ?? first
+      let minutes = stride(from: 0, to: 1440, by: step)
+      return minutes.compactMap { minute in
+        let minute = (start.hour * 60 + start.minute + minute) % 1440
+        return CivilTime(hour: minute / 60, minute: minute % 60)
+      }.sorted()
+    }
+    if window.from < window.to, minuteOfHour == nil {
+      return TimeWindow(from: window.from, to: window.to, interval: step)?.times ?? []
+    }
+    // A window over midnight belongs to two days.
+    guard window.from > window.to, minuteOfHour == nil, draft.rule == .daily(1) else {
+      throw .emptyWindow(window.from, window.to)
+    }
+    let from = window.from.hour * 60 + window.from.minute
+    let to = window.to.hour * 60 + window.to.minute + 1440
+    return stride(from: from, through: to, by: step).compactMap { minute in
+      CivilTime(hour: minute / 60 % 24, minute: minute % 60)
+    }.sorted()
+  }
+}
+
+extension InputReader {
+  /// Reads `once`, `twice`, `3 times a`, of which the article stays, and `3x`.
+  fileprivate mutating func timesCount() -> Int? {
+    if accept("once") { return 1 }
+    if accept("twice") { return 2 }
+    if let number = Vocabulary.number(word), peek(1) == "times",
+      ["a", "per", "each", "every"].contains(peek(2))
+    {
+      advance(2)
+      return number
+    }
+    guard word.last == "x", let number = Vocabulary.number(String(word.dropLast())) else {
+      return nil
+    }
+    advance()
+    return number
+  }
+}
