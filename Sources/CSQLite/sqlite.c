@@ -37,7 +37,6 @@ BELFRY_SQLITE_FUNCTIONS(DEFINE)
 
 static __typeof__(sqlite3_bind_text) *loaded_sqlite3_bind_text;
 static __typeof__(sqlite3_bind_blob) *loaded_sqlite3_bind_blob;
-static __typeof__(sqlite3_db_config) *loaded_sqlite3_db_config;
 
 const char *belfry_sqlite_load(void) {
   void *library = dlopen(BELFRY_SQLITE_FILE, RTLD_LAZY | RTLD_LOCAL);
@@ -48,7 +47,6 @@ const char *belfry_sqlite_load(void) {
   BELFRY_SQLITE_FUNCTIONS(RESOLVE)
   RESOLVE(int, sqlite3_bind_text, (), ())
   RESOLVE(int, sqlite3_bind_blob, (), ())
-  RESOLVE(int, sqlite3_db_config, (), ())
   return 0;
 }
 
@@ -59,8 +57,4 @@ int belfry_sqlite_bind_text(sqlite3_stmt *statement, int index, const void *byte
 
 int belfry_sqlite_bind_blob(sqlite3_stmt *statement, int index, const void *bytes, int count) {
   return loaded_sqlite3_bind_blob(statement, index, bytes ? bytes : "", count, SQLITE_TRANSIENT);
-}
-
-int belfry_sqlite_keep_log(sqlite3 *connection) {
-  return loaded_sqlite3_db_config(connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, (int *)0);
 }

@@ -206,7 +206,7 @@ def build_used_store(store, at_stage=lambda stage: None):
     import_commits(store, (happened(event, shapes[event.action], device) for event in past))
     run(git(store, "reset", "-q", "--hard"))
     # Belfry's own records of the files and the branch, in any version. Without them, belfry trusts HEAD.
-    for name in ("alarm-index", "cache.db", "cache.db-wal", "cache.db-shm", "seen"):
+    for name in ("alarm-index", "cache.db", "seen"):
         Path(store, ".git/belfry", name).unlink(missing_ok=True)
     write_ledger(store, past)
     at_stage("imported by git fast-import")

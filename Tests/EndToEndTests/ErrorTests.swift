@@ -228,8 +228,8 @@ import Testing
 
   @Test(arguments: [
     "mkdir settings.json", "ln -s /nowhere settings.json", "printf '{' > settings.json",
-    "printf '\\0' > .git/belfry/cache.db", "printf '\\0' > .git/belfry/cache.db-wal",
-    "printf x > .git/belfry/cache.db-shm", "rm .git/belfry/cache.db-wal",
+    "printf '\\0' > .git/belfry/cache.db", "printf '\\0' > .git/belfry/cache.db-journal",
+    "printf x > .git/belfry/cache.db-wal",
     "rm .git/belfry/cache.db; mkdir .git/belfry/cache.db",
     "rm .git/belfry/cache.db; : > .git/refs/heads/main",
     "rm .git/belfry/cache.db; rm -r .git/objects/??", "rm .git/belfry/seen; : > .git/HEAD",

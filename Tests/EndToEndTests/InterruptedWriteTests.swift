@@ -24,19 +24,15 @@ import Testing
     }
     let before = try await head()
     let journal = try sandbox.journal()
-    let cache = ["cache.db", "cache.db-wal"]
-    for name in cache {
-      _ = try await sandbox.run("/bin/cp", ["\(local)/\(name)", "\(sandbox.root)/\(name)"])
-    }
+    let (cache, earlierCache) = ("\(local)/cache.db", "\(sandbox.root)/cache.db")
+    _ = try await sandbox.run("/bin/cp", [cache, earlierCache])
     let output = try await sandbox.run(
       Sandbox.binary, arguments,
       environment: ["TZ": "UTC", "BELFRY_DEVICE": "laptop", "BELFRY_NOW": now])
     #expect(output.status == 0, "\(output.err)")
     #expect(try await head() != before)
     _ = try await sandbox.git("reset", "-q", point == .files ? "--mixed" : "--hard", before)
-    for name in cache {
-      _ = try await sandbox.run("/bin/cp", ["\(sandbox.root)/\(name)", "\(local)/\(name)"])
-    }
+    _ = try await sandbox.run("/bin/cp", [earlierCache, cache])
     try sandbox.write(before, to: "\(local)/seen")
     try await sandbox.interruptWrites(since: journal)
   }

@@ -53,9 +53,7 @@ class Recorder:
         now = Image.read(self.root)
         found, expected = ({path: image.files[inode] for path, inode in image.paths()[0].items()}
                            for image in (now, self.image))
-        # SQLite writes to this file through memory, and makes it anew after a power failure.
-        wrong = [path for path in found.keys() | expected.keys()
-                 if found.get(path) != expected.get(path) and not path.endswith("/cache.db-shm")]
+        wrong = [path for path in found.keys() | expected.keys() if found.get(path) != expected.get(path)]
         folders = set(now.paths()[1]) ^ set(self.image.paths()[1])
         if wrong or folders:
             raise Unusable(f"step {self.step}: the record differs from the folder: {sorted([*wrong, *folders])[:5]}")
@@ -263,9 +261,7 @@ class Recorder:
 
     def call_mmap(self, process, name, arguments, result):
         if "PROT_WRITE" in arguments and "MAP_SHARED" in arguments and self.opened(process, arguments):
-            # The first process that opens a database of SQLite makes this index of the write-ahead log again.
-            if not text(FILE.findall(arguments)[0][1]).endswith("/cache.db-shm"):
-                self.unknown(process, name, arguments, result)
+            self.unknown(process, name, arguments, result)
 
     def call_copy_file_range(self, process, name, arguments, result):
         if any(text(path).startswith(self.root + "/") for _, path in FILE.findall(arguments)[1:]):

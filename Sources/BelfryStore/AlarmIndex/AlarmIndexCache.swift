@@ -115,11 +115,14 @@ struct AlarmIndexCache: StorePart {
 
   /// Returns a text that changes with the inputs of the statuses other than the records of alarms: the settings, the
   /// calendars, the devices, and the rules of the time zones. The last line has the names of these zones.
+  ///
+  /// It also changes with each boot: a power failure can leave an old status beside a new fingerprint.
   private func fingerprint(_ zones: Set<String>) -> String {
     var status = stat()
     let devices = stat(path + "/devices", &status) == 0 ? FileSignature(status) : nil
     let inputs = [
-      context.zones.fingerprint(of: zones), SettingsFile.signature(of: store) ?? "-",
+      ProcessIdentity.currentBoot ?? "", context.zones.fingerprint(of: zones),
+      SettingsFile.signature(of: store) ?? "-",
       CalendarRecord.signature(of: store) ?? "", "\(devices?.inode ?? 0) \(devices?.modified ?? 0)",
     ]
     return inputs.joined(separator: " ") + "\n" + zones.sorted().joined(separator: " ")

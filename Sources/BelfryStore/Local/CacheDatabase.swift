@@ -3,8 +3,8 @@ import Glibc
 
 /// A connection to the database of the caches, for one read or write.
 ///
-/// The database is in WAL mode, and nothing waits for the disk. A power failure can lose the latest commits, or leave a
-/// database that is damaged: its readers check what they read.
+/// Nothing waits for the disk. A killed process leaves a journal, from which the next one undoes its transaction. A power
+/// failure can leave a mixture of old and new pages: readers check what they read.
 final class CacheDatabase {
   /// A failure of SQLite, or content that Belfry has not written.
   struct Failure: Error {
@@ -61,10 +61,7 @@ final class CacheDatabase {
   private static let timeout: Int32 = 100
   /// The size of the part of the database that is mapped into memory instead of copied, in bytes.
   private static let mappedSize = 16 << 20
-  /// The size of the write-ahead log from which on it is moved to the database. Each first reader reads the log.
-  private static let maxLogSize = 128 << 10
 
-  private let path: String
   private let connection: OpaquePointer
 
   /// Opens a database.
@@ -88,17 +85,10 @@ final class CacheDatabase {
       _ = sqlite3_close(opened)
       throw Failure(code: code)
     }
-    self.path = path
     connection = opened
     _ = sqlite3_busy_timeout(connection, CacheDatabase.timeout)
-    _ = belfry_sqlite_keep_log(connection)
-    // This type decides when the log is moved. With `NORMAL`, the first write after that would wait for the disk, also
-    // that of a command that only reads.
-    try execute(
-      """
-      PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = OFF;
-      PRAGMA mmap_size = \(CacheDatabase.mappedSize)
-      """)
+    // Otherwise each write would wait for the disk, also that of a command that only reads.
+    try execute("PRAGMA synchronous = OFF; PRAGMA mmap_size = \(CacheDatabase.mappedSize)")
   }
 
   deinit { _ = sqlite3_close(connection) }
@@ -166,16 +156,6 @@ final class CacheDatabase {
       try? execute("ROLLBACK")
       throw error
     }
-    if writing { moveLog() }
     return result
-  }
-
-  /// Moves the write-ahead log to the database if it is long. A reader prevents it until the next write.
-  private func moveLog() {
-    var status = stat()
-    guard stat(path + "-wal", &status) == 0, status.st_size > CacheDatabase.maxLogSize else {
-      return
-    }
-    try? run("PRAGMA wal_checkpoint(TRUNCATE)")
   }
 }

@@ -16,7 +16,7 @@ struct StoreCache: StorePart {
   let store: Store
 
   /// The version of the tables and of their content. Another version is removed.
-  private static let version: Int64 = 2
+  private static let version: Int64 = 3
 
   private static let tables = """
     CREATE TABLE state (generation INTEGER NOT NULL, fingerprint TEXT NOT NULL, count INTEGER NOT NULL);
@@ -67,7 +67,6 @@ struct StoreCache: StorePart {
 
   /// Creates the tables, and removes the files of earlier versions of Belfry.
   private func create(_ database: CacheDatabase) throws {
-    try database.execute("PRAGMA journal_mode = WAL")
     try database.transaction(writing: true) {
       // Another process may have been faster.
       if try !StoreCache.version(of: database) { try database.execute(StoreCache.tables) }
@@ -83,9 +82,9 @@ struct StoreCache: StorePart {
     "alarm-index", "new-alarm-index-", "log-index", "changes.socket",
   ]
 
-  /// Removes the database. The next reader builds it anew.
+  /// Removes the database and the files that SQLite can have made beside it. The next reader builds it anew.
   func remove() {
-    for suffix in ["", "-wal", "-shm", "-journal"] { _ = unlink(local.cache + suffix) }
+    for suffix in ["", "-journal", "-wal", "-shm"] { _ = unlink(local.cache + suffix) }
   }
 }
 

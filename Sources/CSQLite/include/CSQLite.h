@@ -11,8 +11,4 @@ const char *belfry_sqlite_load(void);
 int belfry_sqlite_bind_text(sqlite3_stmt *statement, int index, const void *bytes, int count);
 int belfry_sqlite_bind_blob(sqlite3_stmt *statement, int index, const void *bytes, int count);
 
-// Keeps the write-ahead log when the last connection is closed. Otherwise each command would wait for the disk.
-// sqlite3_db_config is variadic, and Swift cannot call variadic functions.
-int belfry_sqlite_keep_log(sqlite3 *connection);
-
 #endif
