@@ -22,6 +22,18 @@ package struct SettingsDocument: JSONDocument {
   private(set) var skipBreaksStreak: Bool?
   /// The weekdays on which people work, such as `["mon", "fri"]`.
   private(set) var workdays: [String]?
+  /// The time of schedules that name none, such as `09:00`; `now` for the time at which they are typed.
+  private(set) var defaultTime: String?
+  /// The time of `morning`, or `none`.
+  private(set) var morning: String?
+  /// The time of `noon`.
+  private(set) var noon: String?
+  /// The time of `afternoon`, or `none`.
+  private(set) var afternoon: String?
+  /// The time of `evening` and of the end of a day, or `none`.
+  private(set) var evening: String?
+  /// The time of `night`, or `none`.
+  private(set) var night: String?
   /// True if a key must be held to stop an alarm on this device.
   private(set) var slideToStop: Bool?
   /// The sound of this device, or `none`.
@@ -79,6 +91,12 @@ package struct SettingsDocument: JSONDocument {
     case .fixedZone: fixedZone = value.flag
     case .skipBreaksStreak: skipBreaksStreak = value.flag
     case .workdays: workdays = value.weekdays
+    case .defaultTime: defaultTime = value.name
+    case .morning: morning = value.name
+    case .noon: noon = value.name
+    case .afternoon: afternoon = value.name
+    case .evening: evening = value.name
+    case .night: night = value.name
     case .slideToStop: slideToStop = value.flag
     case .sound: sound = value.name
     case .soundRising: soundRising = value.flag

@@ -35,7 +35,11 @@ extension Input {
         ? setting.parse("none")
         : seconds(ofList: text).flatMap { FollowUpPlan($0) }.map { .plan($0) }
     case .weekdays: (try? weekdays(text, in: anywhere)).map { .weekdays(WeekdaySet($0)) }
-    case .flag, .word: setting.parse(text.lowercased())
+    case .flag: setting.parse(text.lowercased())
+    case .word:
+      // `9am` is a time of day, and none of the other words is one.
+      setting.parse(text.lowercased())
+        ?? (try? time(text, in: anywhere)).flatMap { setting.parse($0.description) }
     }
   }
 }

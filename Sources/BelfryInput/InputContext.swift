@@ -10,26 +10,35 @@ public struct InputContext: Sendable {
   public let calendar: WorkCalendar
   /// The names of the system's time zones; empty if an input cannot name a zone.
   public let zoneNames: ZoneNames
+  /// Returns the times of day of the settings, when an input needs them.
+  public let dayTimes: @Sendable () -> DayTimes
   /// The current wall-clock time in the zone of the input.
   public let now: CivilDateTime
 
   /// Creates a context from its parts.
   public init(
     instant: Instant, zone: TimeZoneRules, calendar: WorkCalendar = .standard,
-    zoneNames: ZoneNames = .none
+    zoneNames: ZoneNames = .none,
+    dayTimes: @escaping @Sendable () -> DayTimes = { DayTimes() }
   ) {
     self.instant = instant
     self.zone = zone
     self.calendar = calendar
     self.zoneNames = zoneNames
+    self.dayTimes = dayTimes
     now = zone.civil(at: instant)
   }
 
   /// The current date.
   public var today: CivilDate { now.date }
 
-  /// Returns the same context with another time zone.
-  public func with(zone: TimeZoneRules) -> InputContext {
-    InputContext(instant: instant, zone: zone, calendar: calendar, zoneNames: zoneNames)
+  /// The time of day of a schedule that names none.
+  public var standardTime: CivilTime { dayTimes().standard ?? now.time }
+
+  /// Returns the same context with another time zone, and with another calendar unless it is nil.
+  public func with(zone: TimeZoneRules, calendar: WorkCalendar? = nil) -> InputContext {
+    InputContext(
+      instant: instant, zone: zone, calendar: calendar ?? self.calendar, zoneNames: zoneNames,
+      dayTimes: dayTimes)
   }
 }

@@ -41,7 +41,7 @@ extension InputReader {
   mutating func time(_ form: TimeForm) throws(InputError) -> TimeReading? {
     let start = position
     if accept("noon", "midday") {
-      return TimeReading(time: .noon, isBareHour: false, source: "noon")
+      return TimeReading(time: context.dayTimes().noon, isBareHour: false, source: "noon")
     }
     if accept("midnight") {
       return TimeReading(
@@ -180,6 +180,12 @@ extension InputReader {
       || zip(tokens, tokens.dropFirst()).contains { $0.text == "this" && $1.text == "evening" }
   }
 
+  /// The time of `tonight` and `this evening` alone; nil if the settings have none.
+  var timeOfThisEvening: CivilTime? {
+    let times = context.dayTimes()
+    return isTonight ? times.night ?? times.evening : times.evening
+  }
+
   /// Reads `in the evening` and the like behind a time.
   private mutating func partOfDay(_ clock: inout ClockText) {
     if accept("in the morning") {
@@ -267,8 +273,4 @@ extension String {
     let text = lowercased().replacing(".", with: "")
     return text.hasSuffix("am") || text.hasSuffix("pm")
   }
-}
-
-extension CivilTime {
-  static let noon = CivilTime(hour: 12, minute: 0) ?? .midnight
 }

@@ -68,7 +68,7 @@ public struct ScheduleDraft: Hashable, Sendable {
 
   // MARK: To a schedule
 
-  /// Returns the schedule. Without a time it has the current time of day.
+  /// Returns the schedule. Without a time it has that of the settings, or the current time of day.
   ///
   /// - Parameter completed: The date of the latest completion, which an `afterDone` rule ignores; nil if there was none.
   /// - Throws: `ScheduleError` if the parts do not form a schedule.
@@ -83,17 +83,16 @@ public struct ScheduleDraft: Hashable, Sendable {
       let moment = context.soon(after: seconds)
       return try Schedule(.once(moment.date), times: [moment.time], limits: given)
     case .once(let date) where isWeekday && date == context.today:
-      guard let times, let first = times.first else {
-        return try Schedule(
-          .once(date.adding(days: 7)), times: [context.now.time], limits: given)
-      }
-      if times.allSatisfy({ $0 <= context.now.time }) {
+      let times = self.times ?? [context.standardTime]
+      let hasPassed = times.allSatisfy { $0 <= context.now.time }
+      if hasPassed, let first = self.times?.first {
         throw InputError.passed("\(date.weekday) \(first)", next: date.adding(days: 7))
       }
-      schedule = try Schedule(.once(date), times: times, limits: given)
+      schedule = try Schedule(
+        .once(hasPassed ? date.adding(days: 7) : date), times: times, limits: given)
     case .once, .daily, .weekly, .monthly, .annual, .days, .afterDone, .complete, nil:
       schedule = try Schedule(
-        recurrence(in: context, completed), times: times ?? [context.now.time], limits: given)
+        recurrence(in: context, completed), times: times ?? [context.standardTime], limits: given)
     }
     guard let until = try latest(of: schedule, in: context) else { return schedule }
     var limits = given
@@ -180,7 +179,7 @@ public struct ScheduleDraft: Hashable, Sendable {
       return recurrence
     }
     let plain = try Schedule(
-      recurrence.with(.init(start: cadence.start)), times: times ?? [context.now.time])
+      recurrence.with(.init(start: cadence.start)), times: times ?? [context.standardTime])
     guard let next = Occurrences(plain, in: context.calendar).next(after: context.now) else {
       return recurrence
     }

@@ -14,11 +14,16 @@ extension ScheduleReader {
     }
     let isEvery = reader.accept("every", "each")
     if !isEvery { _ = reader.accept("in the", "at", "during the", "by") }
-    guard let part = Vocabulary.partOfDay(reader.word) else {
+    let part: Vocabulary.PartOfDay
+    if reader.accept("eod", "end of day", "end of the day") {
+      part = .evening
+    } else if let named = Vocabulary.partOfDay(reader.word) {
+      part = named
+      reader.advance()
+    } else {
       reader.position = start
       return false
     }
-    reader.advance()
     if partOfDay != nil { throw .repeated(.time) }
     partOfDay = (part, reader.source(from: start))
     if isEvery { try add(.daily(1)) }
@@ -31,13 +36,20 @@ extension ScheduleReader {
       try InputReader.checkHalves(timeReadings)
       return
     }
-    if timeReadings.isEmpty {
-      if step == nil { throw .unsupported(.partOfDay) }
-      return
+    let isAlone = timeReadings.isEmpty
+    if isAlone {
+      if step != nil { return }
+      // `morning` alone is more often a part of a title than the next morning.
+      guard draft.rule != nil || Vocabulary.partOfDay(words.lowercased()) == nil,
+        let time = part.time(reader.context.dayTimes())
+      else { throw .unsupported(.partOfDay) }
+      timeReadings = [TimeReading(time: time, isBareHour: false, source: words)]
     }
     for (index, reading) in timeReadings.enumerated() {
       let time = reading.lacksHalf ? part.select(reading.time) : reading.time
-      guard let time, part.contains(time) else { throw .noSuchTime("\(words) \(reading.source)") }
+      guard let time, isAlone || part.contains(time) else {
+        throw .noSuchTime("\(words) \(reading.source)")
+      }
       timeReadings[index] = reading.with(time)
       guard part == .night, time.hour < 5 else { continue }
       // The night of Sunday to Monday, or of Saturday to Sunday?

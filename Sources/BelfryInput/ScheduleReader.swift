@@ -185,7 +185,8 @@ struct ScheduleReader {
     try selectHalves()
     try placeMidnight()
     if timeReadings.isEmpty, step == nil, reader.isThisEvening {
-      throw .unsupported(.partOfDay)
+      guard let time = reader.timeOfThisEvening else { throw .unsupported(.partOfDay) }
+      timeReadings = [TimeReading(time: time, isBareHour: false, source: "")]
     }
     if case .afterDone? = draft.rule, case .count? = draft.end {
       throw .unsupported(.countedCompletions)

@@ -214,6 +214,16 @@ enum Vocabulary {
 }
 
 extension Vocabulary.PartOfDay {
+  /// Returns the time of the part of the day alone; nil if the settings have none.
+  func time(_ times: DayTimes) -> CivilTime? {
+    switch self {
+    case .morning: times.morning
+    case .afternoon: times.afternoon
+    case .evening: times.evening
+    case .night: times.night
+    }
+  }
+
   /// Returns the time of a part of the day for one without a half of the day; nil if the part has none.
   func select(_ time: CivilTime) -> CivilTime? {
     let hour = time.hour % 12

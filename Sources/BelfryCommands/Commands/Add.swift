@@ -73,7 +73,7 @@ struct Add: ParsableCommand {
     let options = schedule
     try AlarmCreation(
       title: title, note: note, tags: tags, zone: try options.zone(parser, phrase: draft),
-      delivery: delivery,
+      delivery: delivery, lacksTime: options.lacksTime(draft),
       isStill: motion.noAnimation, json: common.json,
       schedule: { try options.schedule(.init(parser: $0, phrase: words)) }
     ).run(context, parser)

@@ -37,13 +37,16 @@ struct At: ParsableCommand {
       _ = try parser.moment(words.first ?? "", of: nil)
       throw CommandError(.usage, "the time is missing.", hint: "belfry at 16:45 \"Call mum\"")
     }
-    if case .date(let date) = found.moment {
+    var moment = found.moment
+    if case .date(let date) = moment, let time = parser.context.dayTimes().standard {
+      moment = .civil(CivilDateTime(date, time))
+    } else if case .date(let date) = moment {
       throw CommandError(
         .usage, "the time is missing: \(context.times.date(date)), but when?",
         hint: "belfry at \(date) 9am TITLE")
     }
     try options.add(
-      found.moment, OneTimeOptions.title(words, after: found.count), tags, context, parser, common)
+      moment, OneTimeOptions.title(words, after: found.count), tags, context, parser, common)
   }
 }
 

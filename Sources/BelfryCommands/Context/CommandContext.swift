@@ -160,6 +160,9 @@ struct CommandContext {
     }
   }
 
+  /// The times of day of the store's settings; those of a new store if there is none.
+  var dayTimes: DayTimes { (try? existing?.settings().settings.dayTimes) ?? DayTimes() }
+
   /// Returns the shared settings with this device's own, and prints warnings about invalid files.
   func settings(_ store: Store) throws -> Settings {
     var (settings, problem) = try store.settings()

@@ -12,6 +12,8 @@ struct AlarmCreation {
   /// The zone of the options; nil for the default zone.
   var zone: Alarm.Zone?
   let delivery: DeliveryOptions
+  /// True if nobody typed a time of day, so that the report says where it comes from.
+  var lacksTime = false
   var isStill = false
   let json: Bool
   /// Returns the schedule, from a parser in the alarm's zone and the store's calendar.
@@ -40,10 +42,12 @@ struct AlarmCreation {
     let created = try context.explaining { try action.perform(in: store, settings: settings) }
     warn(about: created.twin)
     delivery.warn(settings.tier)
-    try show(created.change, store, context)
+    try show(created.change, settings.dayTimes, store, context)
   }
 
-  private func show(_ change: AlarmChange, _ store: Store, _ context: CommandContext) throws {
+  private func show(
+    _ change: AlarmChange, _ dayTimes: DayTimes, _ store: Store, _ context: CommandContext
+  ) throws {
     let (alarm, status) = (change.alarm, change.status)
     let output = AlarmOutput(
       store: store, style: context.style,
@@ -57,7 +61,11 @@ struct AlarmCreation {
         output.document(alarm, status, actions: actions, scheduler: scheduler))
     }
     let today = store.timeline(alarm).zone.civil(at: store.context.now).date
-    let parts = [alarm.schedule.summary(today: today)] + extras(of: alarm, store)
+    var parts = [alarm.schedule.summary(today: today)]
+    if lacksTime {
+      parts.append(dayTimes.standard == nil ? "the time of day now" : "the default time")
+    }
+    parts += extras(of: alarm, store)
     Console.line(
       "Added \(Printable.text(alarm.title)) (\(alarm.id.short)), \(parts.joined(separator: ", ")): \(output.next(alarm, status))."
     )

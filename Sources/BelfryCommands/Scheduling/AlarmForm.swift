@@ -84,7 +84,7 @@ struct AlarmForm {
     default: break
     }
     if try parser.schedule(phrase).times == nil, !isDelay(phrase) {
-      phrase += try ask("Time", preset: parser.context.now.time.description) { text in
+      phrase += try ask("Time", preset: parser.context.standardTime.description) { text in
         _ = try parser.times(text, of: "the time")
         return " at \(text)"
       }

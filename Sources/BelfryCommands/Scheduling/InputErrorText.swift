@@ -83,6 +83,14 @@ struct InputErrorText {
     }
   }
 
+  /// The setting for the part of the day in the text, and a value of it.
+  private var partOfDay: String {
+    let words = text.lowercased()
+    if words.contains("morning") { return "morning 8:00" }
+    if words.contains("afternoon") { return "afternoon 15:00" }
+    return words.contains("night") ? "night 22:00" : "evening 19:00"
+  }
+
   private func describe(_ reason: InputError.Unsupported) -> String {
     switch reason {
     case .unequalDates: "one alarm cannot have different days in different months"
@@ -158,7 +166,8 @@ struct InputErrorText {
       "Write how often, such as 'every day until friday' or 'every day for 2 weeks'."
     case .noSuchTime(let words) where words.hasPrefix("24"):
       "Write midnight, or 0:00 of the next day."
-    case .unsupported(.partOfDay): "Write a time of day instead, such as 8:00 or 19:00."
+    case .unsupported(.partOfDay):
+      "Write a time of day instead, such as 8:00 or 19:00, or set one for the word: belfry settings set \(partOfDay)"
     case .timesPerDay: "Write each time: 'twice a day at 9:00 and 21:00'."
     case .unknownZone(_, let suggestions):
       suggestions.isEmpty

@@ -15,7 +15,7 @@ extension InputParser {
     guard let rule = words.first, RecurrenceRuleText.isRule(rule) else { return nil }
     var draft = ScheduleDraft()
     if words.count > 1 { draft = try schedule(words.dropFirst().joined(separator: " ")) }
-    let time = draft.times?.first ?? context.now.time
+    let time = draft.times?.first ?? context.standardTime
     let start = CivilDateTime(draft.start ?? context.today, time)
     do throws(ExchangeError) {
       let rule = try RecurrenceRuleText(rule, start: start, zone: context.zone)

@@ -38,16 +38,15 @@ final class InputParser {
     self.init(
       InputContext(
         instant: context.storeContext.now, zone: zone ?? zones.local, calendar: calendar,
-        zoneNames: ZoneNames(load: { zones.names }, rules: { zones.zone(named: $0) })),
+        zoneNames: ZoneNames(load: { zones.names }, rules: { zones.zone(named: $0) }),
+        dayTimes: { context.dayTimes }),
       context.times, canAsk: Style.canAsk && !context.isQuiet)
   }
 
   /// Returns a parser for another zone and calendar, which knows the user's choices.
   func with(zone: TimeZoneRules, calendar: WorkCalendar) -> InputParser {
     let parser = InputParser(
-      InputContext(
-        instant: context.instant, zone: zone, calendar: calendar, zoneNames: context.zoneNames),
-      formatter, canAsk: canAsk)
+      context.with(zone: zone, calendar: calendar), formatter, canAsk: canAsk)
     parser.choices = choices
     return parser
   }

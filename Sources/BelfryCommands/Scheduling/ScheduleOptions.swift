@@ -134,6 +134,12 @@ struct ScheduleOptions: ParsableArguments {
     return draft
   }
 
+  /// Returns true if neither the phrase nor an option names a time of day.
+  func lacksTime(_ phrase: ScheduleDraft?) -> Bool {
+    if case .later? = phrase?.rule { return false }
+    return phrase?.times == nil && at == nil && once == nil
+  }
+
   // MARK: The schedule
 
   /// The facts that a schedule depends on.
@@ -148,6 +154,8 @@ struct ScheduleOptions: ParsableArguments {
     var completed: CivilDate?
 
     var now: CivilDateTime { parser.context.now }
+    /// The time of day of a schedule that names none.
+    var standardTime: CivilTime { parser.context.standardTime }
   }
 
   /// Returns the schedule that the options describe.
@@ -171,7 +179,7 @@ struct ScheduleOptions: ParsableArguments {
       }
       return try limited(onceSchedule(once, given), given)
     }
-    let times = try timesOfDay(given) ?? earlier?.times ?? [given.now.time]
+    let times = try timesOfDay(given) ?? earlier?.times ?? [given.standardTime]
     let schedule =
       if cycles.isEmpty, let earlier {
         try Schedule(recounted(earlier.recurrence, given), times: times, limits: earlier.limits)
@@ -188,7 +196,7 @@ struct ScheduleOptions: ParsableArguments {
     draft.start = try draft.start ?? startDate(given)
     if draft.rule == nil, !givenCycles.isEmpty {
       let schedule = try Schedule(
-        recurrence(given), times: draft.times ?? [given.now.time], limits: .none)
+        recurrence(given), times: draft.times ?? [given.standardTime], limits: .none)
       draft.rule = .complete(schedule.recurrence)
     } else if draft.rule == nil, let earlier = given.earlier {
       draft.rule = .complete(earlier.recurrence)
@@ -285,7 +293,7 @@ struct ScheduleOptions: ParsableArguments {
     let parser = given.parser
     let moment = try parser.moment(once, of: "--once")
     if case .date(let date) = moment {
-      let times = try timesOfDay(given) ?? given.earlier?.times ?? [given.now.time]
+      let times = try timesOfDay(given) ?? given.earlier?.times ?? [given.standardTime]
       return try Schedule(.once(date), times: times)
     }
     let civil = moment.civil(.future, in: parser.context)

@@ -72,6 +72,8 @@ enum SettingsText {
     case (.snoozeEnabled, .flag(false)): "Alarms cannot be snoozed."
     case (.followUps, .plan(let plan)) where plan == .none: "Stopped alarms send no follow-ups."
     case (.skipBreaksStreak, .flag(true)): "A skipped occurrence ends a streak."
+    case (.defaultTime, .word("now")):
+      "An alarm without a time rings at the time of day at which you add it."
     default: nil
     }
   }

@@ -197,6 +197,7 @@ struct CompletionSource {
     switch setting {
     case .sound: return CompletionSource.sounds
     case .clock: return ["12h", "24h", "auto"].map { Candidate($0) }
+    case .defaultTime: return ["now", "09:00"].map { Candidate($0) }
     case .tier: return Settings.Tier.allCases.map { Candidate($0.rawValue) }
     default:
       guard case .flag = Settings()[keyPath: setting.value] else { return [] }

@@ -2,7 +2,7 @@
 public enum Setting: String, CaseIterable, Sendable {
   /// A setting of the whole store. The raw value is the name and the key in records.
   case tier, snoozeEnabled, snooze, followUps, grace, ringTimeout, fixedZone, skipBreaksStreak,
-    workdays
+    workdays, defaultTime, morning, noon, afternoon, evening, night
   /// A setting of one device; see `isLocal`.
   case slideToStop, sound, soundRising, unmuteSound, openScreen, reducedMotion, clock
 
@@ -33,6 +33,12 @@ public enum Setting: String, CaseIterable, Sendable {
     case .fixedZone: \.[flag: \.fixedZone]
     case .skipBreaksStreak: \.[flag: \.skipBreaksStreak]
     case .workdays: \.workdaysValue
+    case .defaultTime: \.[time: \.standard, without: "now"]
+    case .morning: \.[time: \.morning, without: "none"]
+    case .noon: \.noonValue
+    case .afternoon: \.[time: \.afternoon, without: "none"]
+    case .evening: \.[time: \.evening, without: "none"]
+    case .night: \.[time: \.night, without: "none"]
     case .slideToStop: \.[flag: \.slideToStop]
     case .sound: \.soundValue
     case .soundRising: \.[flag: \.soundRising]
@@ -53,7 +59,7 @@ public enum Setting: String, CaseIterable, Sendable {
     case plan(FollowUpPlan)
     /// One or more weekdays.
     case weekdays(WeekdaySet)
-    /// A name, such as that of a tier, a sound or a clock.
+    /// A name, such as that of a tier, a sound or a clock, or a time of day such as `09:00`.
     case word(String)
   }
 
@@ -66,6 +72,9 @@ public enum Setting: String, CaseIterable, Sendable {
     case .weekdays: "one or more weekdays, such as mon,tue,wed,thu,fri"
     case .word:
       switch self {
+      case .defaultTime: "a time of day such as 9:00, or now"
+      case .noon: "a time of day such as 12:30"
+      case .morning, .afternoon, .evening, .night: "a time of day such as 19:00, or none"
       case .tier: "free, plus or premium"
       case .clock: "12h, 24h or auto"
       default: "the name of a sound: see 'belfry sounds'"
@@ -106,6 +115,9 @@ public enum Setting: String, CaseIterable, Sendable {
       switch self {
       case .tier: Settings.Tier(rawValue: word) != nil
       case .clock: Settings.Clock(rawValue: word) != nil
+      case .defaultTime: word == "now" || CivilTime(word) != nil
+      case .noon: CivilTime(word) != nil
+      case .morning, .afternoon, .evening, .night: word == "none" || CivilTime(word) != nil
       default: Setting.isSoundName(word)
       }
     default: false
@@ -160,6 +172,20 @@ extension Settings {
   fileprivate var workdaysValue: Setting.Value {
     get { .weekdays(workdays) }
     set { if case .weekdays(let days) = newValue { workdays = days } }
+  }
+
+  fileprivate var noonValue: Setting.Value {
+    get { .word(dayTimes.noon.description) }
+    set {
+      if case .word(let word) = newValue, let time = CivilTime(word) { dayTimes.noon = time }
+    }
+  }
+
+  fileprivate subscript(
+    time path: WritableKeyPath<DayTimes, CivilTime?>, without none: String
+  ) -> Setting.Value {
+    get { .word(dayTimes[keyPath: path]?.description ?? none) }
+    set { if case .word(let word) = newValue { dayTimes[keyPath: path] = CivilTime(word) } }
   }
 
   fileprivate subscript(flag path: WritableKeyPath<Settings, Bool>) -> Setting.Value {

@@ -42,6 +42,8 @@ public struct Settings: Hashable, Sendable {
   public var skipBreaksStreak: Bool
   /// The weekdays on which people work, for schedules such as the last workday of a month. At least one.
   public var workdays: WeekdaySet
+  /// The times of day that words such as `evening` mean, and that of schedules without one.
+  public var dayTimes: DayTimes
   /// This device: true if a ringing alarm is stopped by holding a key for three seconds.
   public var slideToStop: Bool
   /// This device: the sound of alarms that name none; `none` for silence.
@@ -62,12 +64,14 @@ public struct Settings: Hashable, Sendable {
     tier: Tier = .free, snoozeEnabled: Bool = true, snooze: Int64 = 9 * 60,
     followUps: FollowUpPlan = .standard, grace: Int64 = 12 * 3600, ringTimeout: Int64 = 30 * 60,
     fixedZone: Bool = false, skipBreaksStreak: Bool = false,
-    workdays: WeekdaySet = WorkCalendar.defaultWorkdays, slideToStop: Bool = false,
+    workdays: WeekdaySet = WorkCalendar.defaultWorkdays, dayTimes: DayTimes = DayTimes(),
+    slideToStop: Bool = false,
     sound: String = "bell", soundRising: Bool = false, unmuteSound: Bool = false,
     openScreen: Bool = false, reducedMotion: Bool = false, clock: Clock = .auto
   ) {
     self.clock = clock
     self.workdays = workdays
+    self.dayTimes = dayTimes
     self.reducedMotion = reducedMotion
     self.soundRising = soundRising
     self.unmuteSound = unmuteSound

@@ -11,6 +11,8 @@ public struct CivilTime: Hashable, Comparable, Sendable {
 
   /// The time `00:00`.
   public static let midnight = CivilTime(minuteOfDay: 0)
+  /// The time `12:00`.
+  public static let noon = CivilTime(minuteOfDay: 720)
 
   init(minuteOfDay: Int) {
     assert((0..<1440).contains(minuteOfDay), "a time is within a day")

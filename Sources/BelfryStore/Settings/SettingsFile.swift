@@ -9,6 +9,8 @@ import BelfryCore
 /// | `snooze`, `grace`, `ringTimeout` | seconds |
 /// | `followUps` | ascending seconds after the stop |
 /// | `workdays` | `["mon", "tue", "wed", "thu", "fri"]` |
+/// | `defaultTime` | `"09:00"`, or `"now"` |
+/// | `morning`, `noon`, `afternoon`, `evening`, `night` | `"19:00"`, or `"none"` |
 /// | `partner-<id>` | the limits of a partner, sealed for the devices that have the keys |
 /// | `stamps` | the last edit of each key |
 ///
@@ -129,6 +131,9 @@ extension Setting {
     case .weekdays: "a list of weekdays"
     case .word:
       switch self {
+      case .defaultTime: "a time of day or 'now'"
+      case .noon: "a time of day"
+      case .morning, .afternoon, .evening, .night: "a time of day or 'none'"
       case .tier: "free, plus or premium"
       case .clock: "12h, 24h or auto"
       default: "the name of a sound"
