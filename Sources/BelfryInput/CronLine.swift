@@ -15,7 +15,10 @@ enum CronLine {
     let line = text.lowercased()
     let words = (names[line] ?? line).split(whereSeparator: \.isWhitespace).map(String.init)
     try refuseVariants(words)
-    guard words.count == 5, words.allSatisfy(isField) else { return nil }
+    // `mon wed fri sun 8am` has words where a line of cron has numbers.
+    guard words.count == 5, words.allSatisfy(isField),
+      !words[..<3].contains(where: { $0.contains(where: \.isLetter) })
+    else { return nil }
     let minutes = try field(words[0], 0...59)
     let hours = try field(words[1], 0...23)
     let days = try field(words[2], 1...31)

@@ -31,8 +31,10 @@ enum DateText {
       switch separator {
       case ".": return try checked(Parts(day: numbers[0], month: numbers[1], year: year), word)
       case "/": return try slashed(numbers[0], numbers[1], year, word)
-      // `12-24` is not a date: it may be a range.
-      default: return nil
+      // `24-12-2026` is a date, but `12-24` may be a range.
+      default:
+        guard let year else { return nil }
+        return try slashed(numbers[0], numbers[1], year, word)
       }
     }
     guard word.utf8.count == 8, word.utf8.allSatisfy(isDigit), let number = Int(word) else {

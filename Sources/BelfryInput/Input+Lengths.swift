@@ -1,6 +1,11 @@
 import BelfryCore
 
 extension Input {
+  /// Returns true for a length of time or a number of days, weeks, months or years.
+  public static func isLength(_ text: String) -> Bool {
+    (try? period(text, in: anywhere)) != nil || (try? length(text, in: anywhere)) != nil
+  }
+
   /// The context of values that depend on neither the time nor the zone.
   private static let anywhere = InputContext(
     instant: Instant(milliseconds: 0), zone: .utc, calendar: .standard,

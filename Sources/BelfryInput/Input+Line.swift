@@ -38,11 +38,13 @@ extension Input {
     }
     if rest.isEmpty { return line([], []) }
     var failure: InputError?
+    var hasEnd = false
     for start in rest.indices.dropFirst() {
       // `Parents evening 8 dec`
       if startsWithPartOfDay(rest[start]) { continue }
+      var draft: ScheduleDraft?
       do throws(InputError) {
-        _ = try schedule(rest[start...].joined(separator: " "), in: context)
+        draft = try schedule(rest[start...].joined(separator: " "), in: context)
       } catch  where error.isMisreading {
         // A correction, and what is wrong behind `every`, say more than the first word that is not understood.
         if failure == nil || startsSchedule(rest[start])
@@ -54,7 +56,21 @@ extension Input {
       } catch {
         // What has several readings, or the wrong number of times, is a schedule, too.
       }
-      guard rest[1..<start].allSatisfy({ !isNearSchedule($0) }) else { break }
+      // `Book a hotel in New York friday 8pm`: the city is the title's.
+      if rest[start].lowercased() == "in", draft?.zone != nil, start + 1 < rest.count,
+        Vocabulary.number(rest[start + 1].lowercased()) == nil,
+        rest[start + 1].first?.isNumber != true
+      {
+        continue
+      }
+      hasEnd = true
+      guard rest[1..<start].allSatisfy({ !isNearSchedule($0) }),
+        !["every", "each"].contains(rest[0].lowercased())
+      else { break }
+      if let word = scheduleWord(endOf: Array(rest[..<start]), before: draft) {
+        failure = .notUnderstood(word, suggestion: nil)
+        break
+      }
       // `Cancel it 30 days before 31 march` is not on that day.
       let last = rest[start - 1]
       if start > 1, prepositions.contains(last.lowercased()) {
@@ -63,7 +79,7 @@ extension Input {
       }
       return line(rest[..<start], rest[start...])
     }
-    for end in rest.indices.dropFirst().reversed() {
+    for end in rest.indices.dropFirst().reversed() where !hasEnd {
       let words = rest[..<end].joined(separator: " ")
       guard (try? schedule(words, in: context)) != nil else { continue }
       guard rest[end...].allSatisfy({ !isNearSchedule($0) }) else { break }
@@ -86,6 +102,58 @@ extension Input {
   private static let prepositions: Set = [
     "before", "after", "by", "until", "till", "since", "from", "to", "of", "per", "within", "ahead",
   ]
+
+  /// Returns the word at the end of a title that more likely belongs to the schedule behind it: `Trip seven am` tomorrow,
+  /// `Books last day of the year` 9am; nil for none.
+  private static func scheduleWord(
+    endOf title: [String], before schedule: ScheduleDraft?
+  ) -> String? {
+    guard title.count > 1, let last = title.last else { return nil }
+    let words = title.map { $0.lowercased() }
+    let word = words[words.count - 1]
+    let previous = words[words.count - 2]
+    if continuations.contains(word) { return last }
+    if let foreign = zip(title, words).suffix(3).dropFirst(title.count > 3 ? 0 : 1)
+      .first(where: { Vocabulary.isForeign($1) && $1.count > 3 || $1 == "um" })
+    {
+      return foreign.0
+    }
+    let parts = word.split(separator: "-").map(String.init)
+    if parts.count > 1,
+      parts.allSatisfy({ Vocabulary.month($0) != nil })
+        || parts.allSatisfy({ Vocabulary.weekday($0) != nil })
+    {
+      return last
+    }
+    let hasDate = schedule?.rule != nil
+    if let unit = Vocabulary.unit(word), word.count > 2, unit != .minute {
+      return !hasDate || beforeUnits.contains(previous) || Vocabulary.number(previous) != nil
+        || Vocabulary.ordinal(previous) != nil ? last : nil
+    }
+    if Vocabulary.month(word) != nil, word.count > 3 {
+      return !hasDate || ["to", "until", "till", "in", "of"].contains(previous) ? last : nil
+    }
+    return Vocabulary.number(word) != nil && ["half", "past", "to"].contains(previous) ? last : nil
+  }
+
+  /// The words that only continue in a schedule, if one stands behind them.
+  private static let continuations: Set = [
+    "next", "last", "this", "odd", "even", "alternate", "alternating", "other", "twice", "thrice",
+    "biennially", "biweekly", "am", "pm", "a.m.", "p.m.", "o'clock", "half", "quarter", "past",
+    "between", "except", "starting", "every", "each",
+  ]
+
+  /// The words before a unit that make it a part of a schedule.
+  private static let beforeUnits: Set = [
+    "a", "an", "per", "each", "every", "other", "next", "last", "this", "of",
+  ]
+
+  /// Returns true for a word with which a schedule that repeats begins: `daily`, `mondays`.
+  public static func beginsRule(_ word: String) -> Bool {
+    let word = word.lowercased()
+    return ["every", "each", "daily", "weekly", "monthly", "yearly", "annually", "quarterly"]
+      .contains(word) || Vocabulary.weekday(word) != nil && Vocabulary.isPlural(word)
+  }
 
   /// Returns true for `+home` and `#home`. `+3d` is a length.
   public static func isTag(_ word: String) -> Bool {

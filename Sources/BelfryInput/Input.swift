@@ -94,6 +94,19 @@ public enum Input {
     return reader.resolved(date)
   }
 
+  /// Returns a date from which cycles are counted: `2 nov` is the nearest one, `next week` its Monday.
+  public static func start(
+    _ text: String, in context: InputContext
+  ) throws(InputError) -> CivilDate {
+    var reader = try reader(text, context)
+    if let date = reader.startOfUnit(), reader.isAtEnd { return date }
+    reader.position = 0
+    _ = reader.accept("on")
+    guard let reading = try reader.date() else { throw reader.notUnderstood }
+    try reader.finish()
+    return reader.nearest(reading)
+  }
+
   /// Returns the dates of a list: `24 Dec, 31 Dec`, `2026-12-24 - 2027-01-02`.
   ///
   /// - Parameter first: The date from which dates without a year are searched; nil for today.
@@ -171,6 +184,13 @@ public enum Input {
   static func understood(
     _ text: String, in context: InputContext
   ) throws(InputError) -> ScheduleDraft {
+    if let instant = InstantText.instant(text) {
+      let civil = context.zone.civil(at: instant)
+      var draft = ScheduleDraft()
+      draft.rule = .once(civil.date)
+      draft.times = [civil.time]
+      return draft
+    }
     if let draft = try CronLine.schedule(text) { return draft }
     if let draft = try OnCalendarText.schedule(text, in: context) { return draft }
     var local = ScheduleReader(try reader(text, context), ScheduleDraft())

@@ -71,6 +71,8 @@ public enum InputError: Error, Equatable, Sendable {
     case combination
     /// A time of day that has no fixed hour: `tomorrow morning`.
     case partOfDay
+    /// Easter in each year, and the days that hang on it.
+    case movingFeast
     /// A time of day that follows the sun.
     case sun
     /// A season, or a phase of the moon.

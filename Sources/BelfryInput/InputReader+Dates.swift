@@ -17,6 +17,8 @@ extension InputReader {
   mutating func date() throws(InputError) -> DateReading? {
     if let relative = try relativeDate() { return .fixed(relative) }
     let start = position
+    if let date = try dateOfNextUnit() { return .fixed(date) }
+    if let feast = fixedFeast() { return feast }
     let isNext = accept("next")
     if isNext || accept("this", "coming") {
       if !isNext, accept("weekend") { return .weekday(.saturday, afterToday: false) }
@@ -38,9 +40,45 @@ extension InputReader {
         return date
       }
       if let date = try dayBehindWeekday(weekday, from: start) { return date }
+      if accept("week"), isAtEnd || peek(0) != "on" {
+        // `friday week` is a week after the next Friday.
+        return .fixed(resolved(.weekday(weekday, afterToday: true)).adding(days: 7))
+      }
+      if accept("after next") {
+        return .fixed(resolved(.weekday(weekday, afterToday: true)).adding(days: 7))
+      }
       return .weekday(weekday, afterToday: false)
     }
     return try namedDate()
+  }
+
+  /// Reads `tuesday next week`, `next week on tuesday`, `3 may next year` and `this week friday`.
+  private mutating func dateOfNextUnit() throws(InputError) -> CivilDate? {
+    try attempt { (reader) throws(InputError) in
+      let today = reader.context.today
+      let monday = today.adding(days: -today.weekday.rawValue)
+      func day(_ weekday: Weekday, inWeekOf monday: CivilDate) -> CivilDate {
+        monday.adding(days: weekday.rawValue)
+      }
+      if let weekday = reader.singleWeekday() {
+        if reader.accept("next week") { return day(weekday, inWeekOf: monday.adding(days: 7)) }
+        return reader.accept("this week") ? day(weekday, inWeekOf: monday) : nil
+      }
+      if reader.accept("next week", "this week") {
+        let isNext = reader.tokens[reader.position - 2].text == "next"
+        _ = reader.accept("on")
+        let first = isNext ? monday.adding(days: 7) : monday
+        return reader.singleWeekday().map { day($0, inWeekOf: first) }
+      }
+      let isBefore = reader.accept("next year")
+      if isBefore { _ = reader.accept("on") }
+      guard case .dayOfYear(let month, let day)? = try reader.namedDate(),
+        isBefore || reader.accept("next year")
+      else { return nil }
+      let parts = DateText.Parts(day: day, month: month, year: today.year + 1)
+      guard DateText.isDate(parts) else { throw .noSuchDate(reader.source(from: 0)) }
+      return CivilDate(year: today.year + 1, month: month, day: day)
+    }
   }
 
   /// Returns a date with a time in one word: `2026-12-24T18:00`; nil for none.

@@ -25,6 +25,8 @@ extension InputReader {
   }
 
   private mutating func weekdayRange() -> [Weekday]? {
+    if accept("weekend day", "weekend days") { return Vocabulary.weekdayGroup("weekend") }
+    if accept("week day", "week days") { return Vocabulary.weekdayGroup("weekday") }
     if let group = Vocabulary.weekdayGroup(word) {
       advance()
       return group
@@ -39,7 +41,7 @@ extension InputReader {
     guard let first = Vocabulary.weekday(word) else { return nil }
     advance()
     let start = position
-    if accept("-", "to", "through", "thru"), let last = Vocabulary.weekday(word) {
+    if accept("-", "to", "through", "thru", "till", "til"), let last = Vocabulary.weekday(word) {
       advance()
       return InputReader.weekdays(from: first, to: last)
     }
@@ -231,6 +233,8 @@ extension InputReader {
 
   /// Moves past a name of working days.
   mutating func acceptWorkday() -> Bool {
-    accept("workday", "workdays", "working day", "working days", "business day", "business days")
+    accept(
+      "workday", "workdays", "work day", "work days", "working day", "working days", "business day",
+      "business days")
   }
 }

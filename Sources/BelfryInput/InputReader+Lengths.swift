@@ -130,6 +130,14 @@ extension InputReader {
     let word = unsignedWord
     if let parts = InputReader.joinedParts(word) {
       advance()
+      // `1h 15`
+      if word.hasSuffix("h"), !word.contains("."), self.word.utf8.count == 2,
+        let minutes = digits(self.word),
+        minutes < 60, InputReader.seconds(peek(1)) == nil
+      {
+        advance()
+        return parts + Int64(minutes) * 60
+      }
       return parts
     }
     // Never 301 minutes for `1,5h`.
@@ -139,6 +147,14 @@ extension InputReader {
       word.first?.isNumber == true || peek(1).count > 2
     {
       advance(2)
+      // `1 hour and a half`, `1 h 15`
+      if accept("and a half") { return number * unit / 1000 + unit / 2 }
+      if unit == 3600, peek(0).utf8.count == 2, let minutes = digits(peek(0)), minutes < 60,
+        InputReader.seconds(peek(1)) == nil
+      {
+        advance()
+        return number * unit / 1000 + Int64(minutes) * 60
+      }
       return number * unit / 1000
     }
     // A number alone is in minutes.

@@ -8,11 +8,13 @@ extension InputReader {
     if accept("the week after next", "week after next") { return today.adding(days: 14) }
     if let date = try workdaysAhead() { return date }
     if let date = try dayOfNextMonth() { return date }
-    if let date = try feast() { return date }
+    if let date = try movingFeast() { return date }
+    if let date = try dateBesideDate() { return date }
     if accept("yesterday") { return today.adding(days: -1) }
     if accept("the day after tomorrow", "day after tomorrow", "overmorrow") {
       return today.adding(days: 2)
     }
+    if let date = endOfThisOrNextUnit() { return date }
     if accept(
       "end of the month", "end of this month", "the end of the month", "end of month", "eom")
     {
@@ -82,8 +84,80 @@ extension InputReader {
     }
   }
 
-  /// Reads a day with a name and a date that is the same everywhere.
-  private mutating func feast() throws(InputError) -> CivilDate? {
+  /// Reads `end of next month`, `last day of this month` and `beginning of next year`.
+  mutating func endOfThisOrNextUnit() -> CivilDate? {
+    let start = position
+    _ = accept("the")
+    let isEnd = accept("end of", "last day of")
+    if isEnd || accept("beginning of", "start of", "first day of") {
+      if isEnd, accept("this month") {
+        return endOfMonth(context.today.month, year: context.today.year)
+      }
+      if isEnd, accept("this year") { return endOfMonth(12, year: context.today.year) }
+      let unit = Vocabulary.unit(peek(1))
+      if let first = startOfUnit() {
+        switch unit {
+        case _ where !isEnd: return first
+        case .week: return first.adding(days: 6)
+        case .month: return endOfMonth(first.month, year: first.year)
+        default: return endOfMonth(12, year: first.year)
+        }
+      }
+    }
+    position = start
+    return nil
+  }
+
+  /// Reads `3 weeks before 1 july`, `a week from friday`, `the day after christmas` and `friday week`.
+  private mutating func dateBesideDate() throws(InputError) -> CivilDate? {
+    try attempt { (reader) throws(InputError) in
+      _ = reader.accept("in", "on")
+      let period: Period?
+      if reader.accept("the day", "day") {
+        period = Period(1, .day)
+      } else {
+        period = try reader.period()
+        // `in a week's time`
+        if period == nil, reader.accept("a week's time", "one week's time") {
+          return reader.context.today.adding(days: 7)
+        }
+      }
+      guard let period else { return nil }
+      let isBefore = reader.accept("before")
+      // `a week on friday`, but `3 weeks on mon` lacks `every`.
+      let isWeekOn =
+        period == Period(1, .week) && reader.word == "on"
+        && Vocabulary.weekday(reader.peek(1)) != nil
+      if isWeekOn { reader.advance() }
+      guard isBefore || isWeekOn || reader.accept("after", "from"), let reading = try reader.date()
+      else { return nil }
+      let shift = isBefore ? Period(-period.count, period.unit) : period
+      guard case .dayOfYear = reading else { return reader.resolved(reading).adding(shift) }
+      // The next such date counts, not the next 1 October of `90 days after 1 october`.
+      let opposite = Period(-shift.count, shift.unit)
+      return reader.resolved(reading, from: reader.context.today.adding(opposite)).adding(shift)
+    }
+  }
+
+  /// Reads `next week`, `this week` or `next month` as all of its dates.
+  mutating func datesOfUnit() -> [CivilDate]? {
+    let today = context.today
+    let isThisWeek = accept("this week")
+    let unit = Vocabulary.unit(peek(1))
+    let first = isThisWeek ? today.adding(days: -today.weekday.rawValue) : startOfUnit()
+    guard let first else { return nil }
+    let length =
+      switch unit {
+      case _ where isThisWeek: 7
+      case .week: 7
+      case .month: CivilDate.length(ofMonth: first.month, year: first.year)
+      default: CivilDate(year: first.year, month: 12, day: 31).dayNumber - first.dayNumber + 1
+      }
+    return (0..<length).map { first.adding(days: $0) }
+  }
+
+  /// Reads a day with a name and the same date in each year.
+  mutating func fixedFeast() -> DateReading? {
     let fixed: [(names: [String], month: Int, day: Int)] = [
       (["christmas eve"], 12, 24), (["christmas day", "christmas", "xmas"], 12, 25),
       (["boxing day"], 12, 26), (["new year's eve", "new years eve"], 12, 31),
@@ -91,20 +165,31 @@ extension InputReader {
       (["valentine's day", "valentines day"], 2, 14), (["halloween"], 10, 31),
     ]
     for feast in fixed where accept(anyOf: feast.names) {
-      return resolved(.dayOfYear(month: feast.month, day: feast.day))
+      guard let year = year() else { return .dayOfYear(month: feast.month, day: feast.day) }
+      return .fixed(CivilDate(year: year, month: feast.month, day: feast.day))
     }
+    return nil
+  }
+
+  /// Reads a day that hangs on Easter.
+  mutating func movingFeast() throws(InputError) -> CivilDate? {
     let moving: [(names: [String], days: Int)] = [
       (["good friday"], -2), (["easter monday"], 1), (["easter sunday", "easter"], 0),
       (["ash wednesday"], -46), (["maundy thursday"], -3), (["ascension day", "ascension"], 39),
-      (["whit sunday", "pentecost"], 49), (["whit monday", "pentecost monday"], 50),
+      (["whit monday", "pentecost monday"], 50), (["whit sunday", "pentecost"], 49),
       (["corpus christi"], 60),
     ]
+    let start = position
+    let isEvery = accept("every", "each")
     for feast in moving where accept(anyOf: feast.names) {
+      if isEvery || ["every", "each", "yearly"].contains(word) { throw .unsupported(.movingFeast) }
+      if let year = year() { return CivilDate.easter(of: year).adding(days: feast.days) }
       let dates = [0, 1].map {
         CivilDate.easter(of: context.today.year + $0).adding(days: feast.days)
       }
       return dates.first { $0 >= context.today }
     }
+    position = start
     return nil
   }
 

@@ -90,6 +90,9 @@ extension InputReader {
     if accept("biweekly", "bi-weekly", "fortnightly", "every fortnight") {
       return RuleReading(try weekly(2))
     }
+    if Vocabulary.weekday(peek(1)) != nil, accept("alternate", "alternating") {
+      return RuleReading(try weekly(2))
+    }
     if accept("monthly", "once a month") { return RuleReading(try monthly(1)) }
     if accept("quarterly", "once a quarter") { return RuleReading(try quarterly()) }
     if accept("yearly", "annually", "annual", "once a year") { return RuleReading(try annual(1)) }

@@ -120,9 +120,10 @@ extension InputReader {
       isAfterMidnight: isAfterMidnight, source: source)
   }
 
-  /// Returns the hour of `nine`, which only follows `at`.
+  /// Returns the hour of `nine`, which follows `at` or stands before `am`, `pm` or `o'clock`.
   private func spelledHour(_ form: TimeForm) throws(InputError) -> ClockText? {
-    guard form == .any, word != "a", word != "an", word.first?.isLetter == true,
+    let isMarked = ["am", "pm", "a.m.", "p.m.", "o'clock", "oclock"].contains(peek(1))
+    guard form == .any || isMarked, word != "a", word != "an", word.first?.isLetter == true,
       let number = Vocabulary.number(word)
     else { return nil }
     return try ClockText(String(number))
@@ -130,7 +131,8 @@ extension InputReader {
 
   /// Reads `half past 7`, `quarter to 6`, `10 past 5`.
   private mutating func spokenTime() throws(InputError) -> TimeReading? {
-    try attempt { (reader) throws(InputError) -> TimeReading? in
+    try refuseHalf()
+    return try attempt { (reader) throws(InputError) -> TimeReading? in
       let start = reader.position
       let minutes: Int
       if reader.accept("half past", "half-past") {
@@ -149,13 +151,27 @@ extension InputReader {
         return nil
       }
       guard let hour = try reader.time(.any), hour.time.minute == 0,
-        case let minute = (hour.time.hour * 60 + minutes + 1440) % 1440,
+        case let sum = hour.time.hour * 60 + minutes,
+        // `quarter to 1` is 12:45.
+        case let minute = hour.lacksHalf && sum < 60 ? sum + 720 : (sum + 1440) % 1440,
         let time = CivilTime(hour: minute / 60, minute: minute % 60)
       else { return nil }
       return TimeReading(
         time: time, isBareHour: hour.isBareHour, lacksHalf: hour.lacksHalf,
         source: reader.source(from: start))
     }
+  }
+
+  /// Throws an error for `half nine`, which is 9:30 in Britain, and 8:30 in other languages.
+  private func refuseHalf() throws(InputError) {
+    guard word == "half", let hour = Vocabulary.number(peek(1)), (1...12).contains(hour),
+      peek(1) != "a", peek(1) != "an", Vocabulary.unit(peek(2)) == nil
+    else { return }
+    var reader = self
+    reader.advance(2)
+    throw .ambiguous(
+      reader.source(from: position),
+      readings: ["half past \(hour)", "half past \((hour + 10) % 12 + 1)"])
   }
 
   /// True if the input has another time that is no date.

@@ -108,7 +108,9 @@ public struct ScheduleDraft: Hashable, Sendable {
     if let times, times.count > 1 {
       throw .severalTimes(times.map(\.description).joined(separator: " and "))
     }
-    if end != nil || exceptions != nil || onHoliday != nil { throw .missing(.rule, after: "") }
+    if start != nil || end != nil || exceptions != nil || onHoliday != nil {
+      throw .missing(.rule, after: "")
+    }
     return nil
   }
 

@@ -2,12 +2,15 @@ import BelfryCore
 
 extension ScheduleReader {
   mutating func readStart() throws(InputError) -> Bool {
-    guard
+    // `beginning of next year`
+    guard reader.peek(1) != "of",
       reader.accept(
         "from", "starting on", "starting from", "starting", "starts on", "starts", "start on",
         "beginning on", "beginning", "since", "as of", "first on", "counted from")
     else { return false }
     if draft.start != nil { throw .repeated(.start) }
+    let first = reader.position
+    var isWeekday = false
     if reader.accept("now on", "now") {
       draft.start = reader.context.today
     } else if let date = reader.startOfUnit() {
@@ -20,9 +23,25 @@ extension ScheduleReader {
     } else {
       guard let date = try reader.date() else { throw reader.missing(.date) }
       draft.start = reader.nearest(date)
+      if case .weekday = date { isWeekday = true }
     }
+    if isWeekday { try askForWeekdays(from: first) }
     try readEndOfRange()
     return true
+  }
+
+  /// Throws an error for `from monday to friday`, which may be one week or every week.
+  private func askForWeekdays(from first: Int) throws(InputError) {
+    var reader = reader
+    guard let start = draft.start, reader.accept("to", "-", "until", "till", "through", "thru"),
+      let reading = try reader.date(), case .weekday = reading
+    else { return }
+    let end = reader.resolved(reading, from: start)
+    throw .ambiguous(
+      reader.source(from: first - 1),
+      readings: [
+        "\(start.weekday.abbreviation)-\(end.weekday.abbreviation)", "from \(start) to \(end)",
+      ])
   }
 
   /// Reads the end of `from 1 dec to 10 dec`.
@@ -93,7 +112,7 @@ extension ScheduleReader {
     guard
       reader.accept(
         "except for", "except on", "except", "excluding", "but not on", "but not", "without",
-        "omitting", "not on", "not")
+        "omitting", "not on", "not", "but")
     else { return false }
     var isAnything = false
     while true {
@@ -118,13 +137,19 @@ extension ScheduleReader {
       try set(.skip)
       return true
     }
+    if let dates = reader.datesOfUnit() {
+      omittedDates += dates
+      return true
+    }
+    let isBetween = reader.accept("between")
     if let first = try reader.attempt({ (reader) throws(InputError) in try reader.exceptionDate() })
     {
       let from = draft.start ?? reader.context.today
       let date = reader.resolved(first, from: from)
       var dates = [date]
       let last: CivilDate? = try reader.attempt { (reader) throws(InputError) in
-        guard reader.accept("-", "to", "through", "thru") else { return nil }
+        guard reader.accept("-", "to", "through", "thru") || isBetween && reader.accept("and")
+        else { return nil }
         return try reader.date().map { reader.resolved($0, from: date) }
       }
       if let last {

@@ -8,6 +8,8 @@ struct ScheduleReader {
   var draft: ScheduleDraft
   /// The weekdays that the input leaves out of its rule.
   var omittedWeekdays: [Weekday] = []
+  /// The dates of a week or month that the input leaves out.
+  var omittedDates: [CivilDate] = []
   /// The interval of `every 20 min`, in minutes, and its window.
   var step: Int?
   var window: (from: CivilTime, to: CivilTime)?
@@ -59,7 +61,13 @@ struct ScheduleReader {
     if try readExceptions() { return true }
     if try readHolidays() { return true }
     if try readInterval() { return true }
+    if try readYearlyFeast() { return true }
     if ["every", "each"].contains(reader.word), try readTimes() { return true }
+    if let day = reader.endOfThisOrNextUnit() {
+      date = .fixed(day)
+      try add(.once(day))
+      return true
+    }
     if let reading = try reader.attempt({ (reader) throws(InputError) in try reader.rule() }) {
       try add(reading.rule)
       if reading.isOnWorkdays { draft.onHoliday = draft.onHoliday ?? .skip }
@@ -73,6 +81,18 @@ struct ScheduleReader {
   }
 
   // MARK: The rule
+
+  /// Reads `every christmas eve`.
+  private mutating func readYearlyFeast() throws(InputError) -> Bool {
+    let feast: DateReading? = try reader.attempt { (reader) throws(InputError) in
+      var moving = reader
+      _ = try moving.movingFeast()
+      return reader.accept("every", "each") ? reader.fixedFeast() : nil
+    }
+    guard case .dayOfYear(let month, let day)? = feast else { return false }
+    try add(.annual([month], [.day(day)], 1))
+    return true
+  }
 
   private mutating func readDate() throws(InputError) -> Bool {
     let start = reader.position
@@ -181,6 +201,7 @@ struct ScheduleReader {
       draft.rule = .weekly([day.weekday], 1)
     }
     if !omittedWeekdays.isEmpty { try omitWeekdays() }
+    omitDates()
     if case .later? = draft.rule, !timeReadings.isEmpty || window != nil { throw .repeated(.time) }
     try selectHalves()
     try placeMidnight()
@@ -213,6 +234,14 @@ struct ScheduleReader {
     }
     try askForHalfOfDay()
     return draft
+  }
+
+  /// Leaves out the dates of `next week` on which the rule has its weekdays.
+  private mutating func omitDates() {
+    if omittedDates.isEmpty { return }
+    var dates = omittedDates
+    if case .weekly(let days?, _)? = draft.rule { dates.removeAll { !days.contains($0.weekday) } }
+    draft.exceptions = (draft.exceptions ?? []) + dates
   }
 
   private mutating func omitWeekdays() throws(InputError) {

@@ -95,6 +95,13 @@ import Testing
       ("Call every mon 10am New York", "Call", "every mon 10am New York", ""),
       ("Rent 2 every mon 9am", "Rent 2", "every mon 9am", ""),
       ("+home +kids bins mondays 7pm", "bins", "mondays 7pm", "home kids"),
+      ("Trip a week from friday 10am", "Trip", "a week from friday 10am", ""),
+      ("Book a hotel in New York friday 8pm", "Book a hotel in New York", "friday 8pm", ""),
+      ("Evening gym mon wed fri 9am", "Evening gym", "mon wed fri 9am", ""),
+      ("Sports day 12 june 9am", "Sports day", "12 june 9am", ""),
+      ("Book of the month 1 dec 9am", "Book of the month", "1 dec 9am", ""),
+      ("Chapter two mondays 9am", "Chapter two", "mondays 9am", ""),
+      ("Plants alternate mondays 8:00", "Plants", "alternate mondays 8:00", ""),
       ("Check the time zone", "Check the time zone", "", ""),
     ])
   func line(_ text: String, _ title: String, _ schedule: String, _ tags: String) throws {
@@ -107,11 +114,26 @@ import Testing
     "A line is refused if a word of its title may belong to the schedule",
     arguments: [
       "Rent evry mon at 9", "Rent every foo monday", "Gym tuesdy 9am friday", "Call mum mondy 9am",
-      "Cancel the contract 30 days before 31 march 2027", "Tax return by 31 july",
+      "Tax return by 31 july", "Books last day of the year 9am", "Trip a week tomorrow 9am",
+      "Council tax 1st of the month april to january 9am", "Trip per month 9am",
+      "Check the smoke detector twice a year 9am", "Recycling odd thursdays 7pm",
+      "Trip nov-feb daily 7am", "Trip next weekend 10am", "Every other day run 7am",
+      "Trip tuesday-thursday-saturday 9am", "Trip seven thirty am every day",
+      "Trip twenty past four on tuesdays", "Trip biennially 1 may 9am",
+      "Trip am 24.12. um 18:00", "Trip jeden montag 8:00", "Good Friday fish 26 march 9am",
     ])
   func unclearLine(_ text: String) {
     #expect(throws: InputError.self) {
       try Input.line(text.split(separator: " ").map(String.init), in: Self.context)
+    }
+  }
+
+  /// The date of a start must not be lost.
+  @Test(arguments: ["from 4 jan 8am", "starts monday 4 jan 8am", "since 1 nov 9am", "from monday"])
+  func startWithoutARule(_ phrase: String) throws {
+    let draft = try Input.schedule(phrase, in: Self.context)
+    #expect(throws: InputError.missing(.rule, after: "")) {
+      try draft.schedule(in: Self.context)
     }
   }
 

@@ -119,7 +119,11 @@ struct Add: ParsableCommand {
       line = try Input.line(parts, in: parser.context)
     } catch {
       let text = parts.joined(separator: " ")
-      throw InputErrorText(error, text, .schedule, nil).commandError
+      let failure = InputErrorText(error, text, .schedule, nil).commandError
+      guard case .notUnderstood(_, suggestion: nil) = error else { throw failure }
+      throw failure.with(hints: [
+        "Put the title into quotes, and only the schedule behind it: belfry add 'Call the vet' tomorrow 9am."
+      ])
     }
     if line.title.isEmpty { return given }
     // A quoted title stays whole.

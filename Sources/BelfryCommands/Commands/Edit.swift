@@ -40,22 +40,35 @@ struct Edit: ParsableCommand {
   @OptionGroup var common: CommonOptions
   @ParentCommand var root: Belfry
 
+  /// The words of the schedule: `to 11am` without `to`, and without tags.
+  private var words: [String] {
+    let words = phrase.filter { !Input.isTag($0) }
+    return words.first == "to" ? Array(words.dropFirst()) : words
+  }
+
+  /// The tags of the options and of the words.
+  private var tags: TagOptions {
+    var tags = tagging
+    tags.tag += phrase.filter(Input.isTag).map { String($0.dropFirst()) }
+    return tags
+  }
+
   func run() throws {
     let context = try common.context(root)
     let title = try self.title.map { try AlarmText.title($0) }
     let note = try self.note.map { try AlarmText.note($0) }
     let parser = InputParser(context)
-    let zone = try schedule.zone(parser, phrase: schedule.phrase(phrase, parser))
+    let zone = try schedule.zone(parser, phrase: schedule.phrase(words, parser))
     guard
       title != nil || note != nil || zone != nil || changesSchedule
-        || delivery.isGiven || tagging.isGiven
+        || delivery.isGiven || tags.isGiven
     else {
       throw CommandError(
         .usage, "there is nothing to change.",
         hint: "Name the options to change: see 'belfry help edit'.")
     }
     // An invalid option is reported before the alarm is looked up.
-    _ = try tagging.changed([])
+    _ = try tags.changed([])
     let store = try context.open(.writing)
     let summary = try context.find(alarm, in: store)
     let directory = DeviceDirectory(store)
@@ -64,13 +77,13 @@ struct Edit: ParsableCommand {
       if let title { alarm.title = title }
       if let note { alarm.note = note }
       if let zone { alarm.zone = zone }
-      alarm.tags = try tagging.changed(alarm.tags)
+      alarm.tags = try tags.changed(alarm.tags)
       alarm.delivery = try delivery.changed(alarm.delivery, devices: directory)
       guard changesSchedule else { return }
       let zone = store.zone(of: alarm)
       alarm.schedule = try schedule.schedule(
         .init(
-          parser: parser.with(zone: zone, calendar: store.calendars.workCalendar), phrase: phrase,
+          parser: parser.with(zone: zone, calendar: store.calendars.workCalendar), phrase: words,
           earlier: earlier.schedule, completed: earlier.completed(in: zone, at: store.context.now)))
     }
     let action = EditAlarms([summary.id], stating: { stated(zone, of: $0) }, edit: edit)
@@ -99,6 +112,11 @@ struct Edit: ParsableCommand {
       fields.isEmpty
       ? "\(newTitle) is unchanged"
       : "Changed \(fields.map(\.rawValue).joined(separator: ", ")) of \(newTitle)"
+    if let before = change.before, before.schedule != alarm.schedule {
+      let today = store.timeline(alarm).zone.civil(at: store.context.now).date
+      Console.line("Before: \(before.schedule.summary(today: today)).")
+      Console.line("Now: \(alarm.schedule.summary(today: today)).")
+    }
     Console.line("\(what): \(output.next(alarm, status)).")
     context.show(output.batteryWarnings[alarm.id], isStill: motion.noAnimation)
     SoundPreview(context).play(delivery.sound)
@@ -111,8 +129,8 @@ struct Edit: ParsableCommand {
       (.schedule, changesSchedule), (.delivery, delivery.isGiven),
     ]
     return StatedParts(
-      fields: Set(fields.filter(\.1).map(\.0)), tags: tagging.stated(for: alarm))
+      fields: Set(fields.filter(\.1).map(\.0)), tags: tags.stated(for: alarm))
   }
 
-  private var changesSchedule: Bool { !phrase.isEmpty || schedule.changesSchedule }
+  private var changesSchedule: Bool { !words.isEmpty || schedule.changesSchedule }
 }

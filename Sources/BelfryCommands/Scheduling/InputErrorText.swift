@@ -98,6 +98,7 @@ struct InputErrorText {
     case .omittedWeekdays: "only a daily or weekly alarm can leave out weekdays"
     case .combination: "one alarm cannot combine these rules"
     case .partOfDay: "this part of the day has no fixed time"
+    case .movingFeast: "Easter has another date each year, and one alarm cannot follow it"
     case .sun: "Belfry has no times of day that follow the sun"
     case .season: "Belfry knows no seasons and no phases of the moon"
     case .payday: "Belfry does not know the days of your pay"
@@ -168,6 +169,7 @@ struct InputErrorText {
       "Write midnight, or 0:00 of the next day."
     case .unsupported(.partOfDay):
       "Write a time of day instead, such as 8:00 or 19:00, or set one for the word: belfry settings set \(partOfDay)"
+    case .unsupported(.movingFeast): "Leave out 'every', and add the next one after it."
     case .timesPerDay: "Write each time: 'twice a day at 9:00 and 21:00'."
     case .unknownZone(_, let suggestions):
       suggestions.isEmpty

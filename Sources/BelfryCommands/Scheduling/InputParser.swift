@@ -63,6 +63,11 @@ final class InputParser {
     try read(text, .date, option, Input.date)
   }
 
+  /// Returns the date of an option from which cycles are counted.
+  func start(_ text: String, of option: String) throws -> CivilDate {
+    try read(text, .date, option, Input.start)
+  }
+
   /// Returns the weekdays of an option.
   func weekdays(_ text: String, of option: String) throws -> [Weekday] {
     try read(text, .weekdays, option, Input.weekdays)

@@ -192,14 +192,22 @@ struct ScheduleOptions: ParsableArguments {
   /// Returns the schedule of a phrase, completed by the options and the earlier schedule.
   private func schedule(_ phrase: ScheduleDraft, _ given: Circumstances) throws -> Schedule {
     var draft = phrase
-    draft.times = try draft.times ?? timesOfDay(given) ?? given.earlier?.times
+    draft.times = try draft.times ?? timesOfDay(given)
     draft.start = try draft.start ?? startDate(given)
     if draft.rule == nil, !givenCycles.isEmpty {
       let schedule = try Schedule(
         recurrence(given), times: draft.times ?? [given.standardTime], limits: .none)
       draft.rule = .complete(schedule.recurrence)
-    } else if draft.rule == nil, let earlier = given.earlier {
-      draft.rule = .complete(earlier.recurrence)
+    }
+    if let earlier = given.earlier {
+      let text = self.schedule ?? given.phrase.joined(separator: " ")
+      draft = try given.parser.read(text, .schedule, nil) { (words, context) throws(InputError) in
+        // The words are other ones if the user has chosen a reading.
+        var chosen = words == text ? draft : try Input.schedule(words, in: context)
+        chosen.times = chosen.times ?? draft.times
+        chosen.start = chosen.start ?? draft.start
+        return try chosen.changing(earlier, in: context)
+      }
     }
     return try limited(
       draft.schedule(in: given.parser.context, completed: given.completed), given)
@@ -310,7 +318,7 @@ struct ScheduleOptions: ParsableArguments {
   }
 
   private func startDate(_ given: Circumstances) throws -> CivilDate? {
-    try start.map { try given.parser.date($0, of: "--start") }
+    try start.map { try given.parser.start($0, of: "--start") }
   }
 
   private func cadence(
