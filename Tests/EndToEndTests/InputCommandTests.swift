@@ -42,6 +42,63 @@ import Testing
     #expect(output.object["nextOccurrence"] as? String == next)
   }
 
+  @Test("A phrase changes what it names, and the answer shows the schedule before and after")
+  func editKeepsTheRest() async throws {
+    let sandbox = try await sandbox()
+    _ = try await run(sandbox, ["add", "Gym", "tue 18:00 until 15 dec"])
+    let edit = try await run(sandbox, ["edit", "gym", "to", "19:00", "+sport"])
+    #expect(
+      edit.out.hasPrefix(
+        """
+        Before: weekly on tue at 18:00, until 2026-12-15.
+        Now: weekly on tue at 19:00, until 2026-12-15.
+        Changed schedule, tags of Gym
+        """), "\(edit.out)\(edit.err)")
+    let late = try await run(sandbox, ["edit", "gym", "from", "1", "dec"])
+    #expect(late.out.contains("from 2026-12-01, until 2026-12-15."), "\(late.out)\(late.err)")
+  }
+
+  @Test(
+    "A pause has an end or a length",
+    arguments: [["2w"], ["for", "2", "weeks"], ["until", "2w"], ["--until", "2w"]])
+  func pause(_ end: [String]) async throws {
+    let sandbox = try await sandbox()
+    _ = try await run(sandbox, ["add", "Gym", "every tue 18:00"])
+    let pause = try await run(sandbox, ["pause", "gym"] + end)
+    #expect(pause.out.hasPrefix("Paused Gym until Mon 7 Dec 2026"), "\(pause.out)\(pause.err)")
+  }
+
+  @Test("`due:` selects the occurrences of `next`")
+  func nextOnDates() async throws {
+    let sandbox = try await sandbox()
+    _ = try await run(sandbox, ["add", "Pills", "daily at 8:00 and 20:00"])
+    _ = try await run(sandbox, ["add", "Gym", "every thu 18:00"])
+    func occurrences(_ words: String...) async throws -> [String] {
+      try await run(sandbox, ["next", "--json"] + words).array
+        .compactMap { $0["occurrence"] as? String }
+    }
+    #expect(
+      try await occurrences("due:tomorrow") == ["2026-11-24T08:00", "2026-11-24T20:00"])
+    #expect(try await occurrences("due:today") == ["2026-11-23T20:00"])
+    #expect(try await occurrences("due:2026-11-26", "Gym") == ["2026-11-26T18:00"])
+    #expect(try await occurrences("due:2026-11-27", "Gym") == [])
+  }
+
+  @Test("The report of a new alarm says where a time comes from that nobody typed")
+  func defaultTime() async throws {
+    let sandbox = try await sandbox()
+    let now = try await run(sandbox, ["add", "Bins", "every monday"])
+    #expect(now.out.contains("weekly on mon at 10:00, the time of day now: "), "\(now.out)")
+    _ = try await run(sandbox, ["settings", "set", "defaultTime", "9am"])
+    let later = try await run(sandbox, ["add", "Rent", "monthly"])
+    #expect(later.out.contains("at 09:00, the default time: "), "\(later.out)")
+    #expect(try await run(sandbox, ["at", "tomorrow", "Lunch"]).status == 0)
+    let evening = try await run(sandbox, ["add", "Call", "every", "evening"])
+    #expect(evening.err.contains("belfry settings set evening 19:00"), "\(evening.err)")
+    _ = try await run(sandbox, ["settings", "set", "evening", "19:00"])
+    #expect(try await run(sandbox, ["add", "Call", "every", "evening"]).status == 0)
+  }
+
   @Test(
     "A schedule that is not clear is refused, and nothing is added",
     arguments: [
@@ -56,6 +113,14 @@ import Testing
       (["add", "Rent", "--daily", "--zone", "berln"], "Did you mean Europe/Berlin?"),
       (["at", "7", "Tea"], "error: '7' can mean 07:00 or 19:00."),
       (["at", "tomorrow", "Tea"], "error: the time is missing"),
+      (["at", "9am", "daily", "Standup"], "rings once, but 'daily' repeats it"),
+      (
+        ["in", "6", "weeks", "Haircut", "10am"], "hint: Write it before: belfry in 6 weeks at 10am"
+      ),
+      (
+        ["add", "Books", "last", "day", "of", "the", "year", "9am"],
+        "hint: Put the title into quotes"
+      ),
       (["at", "16:45"], "error: the title is missing."),
       (["in", "20m"], "error: the title is missing."),
       (["in", "20", "Tea"], "error: '20' has no unit."),

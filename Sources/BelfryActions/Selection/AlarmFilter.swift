@@ -86,6 +86,18 @@ public struct AlarmFilter: Sendable {
     }
   }
 
+  /// The dates that all words `due:` select; nil without such a word.
+  public var dueDates: ClosedRange<CivilDate>? {
+    var dates: ClosedRange<CivilDate>?
+    for case .due(let range) in terms {
+      dates = dates.map { $0.overlaps(range) ? $0.clamped(to: range) : range } ?? range
+    }
+    return dates
+  }
+
+  /// Returns true for a word that selects dates.
+  public static func isDue(_ word: String) -> Bool { word.lowercased().hasPrefix(duePrefix) }
+
   /// Returns true if an alarm matches all words.
   public func matches(_ summary: AlarmSummary) -> Bool {
     terms.allSatisfy { matches(summary, $0) }

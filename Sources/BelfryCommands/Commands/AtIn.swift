@@ -3,6 +3,7 @@ import BelfryCore
 import BelfryInput
 import BelfryStore
 import BelfryTerminal
+import Files
 
 struct At: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -45,8 +46,13 @@ struct At: ParsableCommand {
         .usage, "the time is missing: \(context.times.date(date)), but when?",
         hint: "belfry at \(date) 9am TITLE")
     }
-    try options.add(
-      moment, OneTimeOptions.title(words, after: found.count), tags, context, parser, common)
+    let title = OneTimeOptions.title(words, after: found.count)
+    if let word = title.split(separator: " ").first.map(String.init), Input.beginsRule(word) {
+      throw CommandError(
+        .usage, "an alarm of 'at' rings once, but '\(Printable.text(word))' repeats it.",
+        hint: "For an alarm that repeats: belfry add TITLE \(Printable.text(word)) at TIME")
+    }
+    try options.add(moment, title, tags, context, parser, common)
   }
 }
 
@@ -85,17 +91,18 @@ struct In: ParsableCommand {
     for count in stride(from: min(parts.count, Self.maxWords), through: 1, by: -1) {
       let text = parts[..<count].joined(separator: " ")
       // A number alone would be minutes, but `belfry in 3 Tea` is more likely a mistake.
-      guard !text.allSatisfy(\.isNumber),
-        let seconds = try? Input.length(text, in: parser.context)
-      else { continue }
+      let period = try? Input.period(text, in: parser.context)
+      let seconds = try? Input.length(text, in: parser.context)
+      guard !text.allSatisfy(\.isNumber), period != nil || seconds != nil else { continue }
       let title = OneTimeOptions.title(words, after: count)
+      try refuseTime(behind: title, text, parser)
       // Whole days keep the time of day across a clock change.
-      if let period = try? Input.period(text, in: parser.context) {
+      if let period {
         let now = parser.context.now
         let civil = CivilDateTime(now.date.adding(period), now.time)
         return try options.add(.civil(civil), title, tags, context, parser, common)
       }
-      return try options.add(.delay(seconds), title, tags, context, parser, common)
+      return try options.add(.delay(seconds ?? 0), title, tags, context, parser, common)
     }
     let text = words.first ?? ""
     let isNumber = !text.isEmpty && text.allSatisfy(\.isNumber)
@@ -103,6 +110,20 @@ struct In: ParsableCommand {
     throw CommandError(
       .usage, "'\(Printable.text(text))' has no unit.",
       hint: "Write minutes or hours: belfry in \(text)m TITLE")
+  }
+
+  /// Throws an error for `in 6 weeks Haircut 10am`, whose time would become a part of the title.
+  private func refuseTime(behind title: String, _ length: String, _ parser: InputParser) throws {
+    let words = title.split(separator: " ").map(String.init)
+    guard words.count > 1, let last = words.last, last.contains(where: \.isNumber),
+      !last.allSatisfy(\.isNumber), (try? Input.time(last, in: parser.context)) != nil
+    else { return }
+    let rest = words.dropLast().joined(separator: " ")
+    throw CommandError(
+      .usage, "the time \(Printable.text(last)) stands behind the title.",
+      hint:
+        "Write it before: belfry in \(length) at \(Printable.text(last)) \(ShellWord.quoted(Printable.text(rest)))"
+    )
   }
 
   private static let maxWords = 6

@@ -1,4 +1,5 @@
 import ArgumentParser
+import BelfryActions
 import BelfryCore
 import BelfryDocuments
 import BelfryStore
@@ -33,11 +34,13 @@ struct Next: ParsableCommand {
       return Console.line(Next.nothing)
     }
     // Without words, alarms that ring too late to be shown are not even read from the index.
+    let names = words.filter { !AlarmFilter.isDue($0) }
+    let dates = try dueDates(context)
     let summaries =
-      words.isEmpty
+      names.isEmpty && dates == nil
       ? try context.overview(store, ringingFirst: count)
-      : try context.listed(words, in: store)
-    let items = try upcoming(summaries, store, after: context.storeContext.now)
+      : try context.listed(names, in: store)
+    let items = try upcoming(summaries, store, dates, context)
     let output = AlarmOutput(store: store, style: context.style)
     let scheduler = context.checkScheduler(of: store)
     if common.json {
@@ -50,24 +53,42 @@ struct Next: ParsableCommand {
     Console.write(OccurrenceTable(output).text(items))
   }
 
-  /// Returns the first `count` occurrences of all alarms.
+  /// Returns the dates of the words `due:`, which select occurrences here; nil without such a word.
+  private func dueDates(_ context: CommandContext) throws -> ClosedRange<CivilDate>? {
+    let parser = InputParser(context)
+    let filter = try AlarmFilter(words.filter(AlarmFilter.isDue), parser.context) {
+      try parser.date($0, of: "due:")
+    }
+    return filter.dueDates
+  }
+
+  /// Returns the first `count` occurrences of alarms, all or those on some dates.
   ///
   /// An alarm whose next occurrence is later than those of `count` other alarms has none of them. So at most `count`
   /// records are read.
-  private func upcoming(_ summaries: [AlarmSummary], _ store: Store, after now: Instant) throws
-    -> [Item]
-  {
+  private func upcoming(
+    _ summaries: [AlarmSummary], _ store: Store, _ dates: ClosedRange<CivilDate>?,
+    _ context: CommandContext
+  ) throws -> [Item] {
+    let zone = context.storeContext.zones.local
+    func midnight(_ date: CivilDate) -> Instant {
+      zone.instant(of: CivilDateTime(date, .midnight))
+    }
+    // The first date begins with the occurrence at its midnight.
+    let start = dates.map { midnight($0.lowerBound).adding(seconds: -1) }
+    let now = max(context.storeContext.now, start ?? context.storeContext.now)
+    let end = dates.map { midnight($0.upperBound.adding(days: 1)).adding(seconds: -1) }
     // Sorting small keys is faster than moving whole summaries.
     let first = summaries.indices
       .compactMap { index in
         summaries[index].next.map { (at: $0.at.milliseconds, index: index) }
       }
       .sorted { $0 < $1 }
-      .prefix(count)
+      .prefix(dates == nil ? count : summaries.count)
       .map { summaries[$0.index] }
     var items: [Item] = []
     /// The time of the last of `count` occurrences. Later ones are not among the first.
-    var bound = Instant.distantFuture
+    var bound = end ?? .distantFuture
     func reduce() {
       items.sort {
         ($0.occurrence.at, $0.alarm.title, $0.alarm.id) < (

@@ -16,6 +16,7 @@ struct PauseCommand: ParsableCommand {
       skipped.
 
         belfry pause pills until friday
+        belfry pause gym 2 weeks
         belfry pause +work --until monday
         belfry pause --all --until "4 jan"       # longer pauses stay as they are
         belfry resume --all                      # end all pauses early
@@ -36,18 +37,30 @@ struct PauseCommand: ParsableCommand {
   func validate() throws {
     try Pausing.validate(names, all: all)
     if end == nil {
-      throw ValidationError("The end of the pause is missing, such as --until friday.")
+      throw ValidationError("The end of the pause is missing, such as --until friday, or 2 weeks.")
     }
   }
 
-  /// The words before `until`.
-  private var names: [String] { Array(words.prefix { until != nil || $0 != "until" }) }
+  /// The names of the alarms.
+  private var names: [String] { parts.names }
 
-  /// The end: the value of `--until`, or the words behind `until`.
-  private var end: String? {
-    if let until { return until }
-    let rest = words.drop { $0 != "until" }.dropFirst()
-    return rest.isEmpty ? nil : rest.joined(separator: " ")
+  /// The end: the value of `--until`, the words behind `until`, or a length of time at the end.
+  private var end: String? { parts.end }
+
+  private var parts: (names: [String], end: String?) {
+    if let until { return (words, until) }
+    if let position = words.firstIndex(of: "until") {
+      let rest = words[(position + 1)...]
+      return (Array(words[..<position]), rest.isEmpty ? nil : rest.joined(separator: " "))
+    }
+    // `gym 2w`, `gym for 3 days`
+    for start in words.indices {
+      let length = words[start...].drop { $0 == "for" }.joined(separator: " ")
+      if length.contains(where: \.isLetter), Input.isLength(length) {
+        return (Array(words[..<start]), "in \(length)")
+      }
+    }
+    return (words, nil)
   }
 
   func run() throws {
