@@ -14,6 +14,8 @@ struct CalendarEventTimes {
   private(set) var schedule: Schedule
   /// The number of minutes by which a change moves the events.
   var shift = 0
+  /// The events that only Belfry's rule has, such as those on the last day of shorter months.
+  private var additional: [CivilDateTime] = []
 
   /// The maximum number of occurrences of a series with an end. A series with more has no end for practical purposes.
   private static let maxCount = 100_000
@@ -68,6 +70,33 @@ struct CalendarEventTimes {
     }
     return last
   }
+
+  /// Returns the events without the dates that only Belfry's rule has, such as the last day of shorter months; nil if
+  /// the rule has no end, or too many such dates.
+  func exact(
+    rule: String, _ reading: CalendarRule.Reading, _ library: CalendarLibrary
+  ) throws(Unsupported) -> CalendarEventTimes? {
+    guard reading.count != nil || reading.until != nil, reading.times == nil else { return nil }
+    let limit = CalendarEventTimes.maxExactCount
+    let exact = library.occurrences(of: rule, from: start.civil, limit: limit)
+    guard let last = exact.last, exact.count < limit else { return nil }
+    let ends = [schedule.limits.until.flatMap { reading.count == nil ? $0 : nil }, last]
+    var limits = schedule.limits
+    limits.until = ends.compactMap(\.self).min()
+    var result = self
+    result.schedule = try CalendarItem.schedule(schedule.recurrence, schedule.times, limits)
+    let known = Set(exact.map(\.date))
+    var next = result.occurrences.first(onOrAfter: start.civil)
+    while let event = next {
+      if !known.contains(event.date) { result.additional.append(event) }
+      guard result.additional.count <= Schedule.Limits.maxExceptions / 2 else { return nil }
+      next = result.occurrences.next(after: event)
+    }
+    return result
+  }
+
+  /// The number of occurrences up to which a rule with additional dates is compared with that of iCalendar.
+  private static let maxExactCount = 1000
 
   // MARK: Parts of a series
 
@@ -147,6 +176,7 @@ struct CalendarEventTimes {
         omitted.append(zones.civil(moment, like: start))
       }
     }
+    omitted += additional
     omitted += schedule.times.map { CivilDateTime(start.civil.date, $0) }
       .filter { $0 < start.civil }
     return Set(omitted.filter(events.contains))

@@ -37,8 +37,10 @@ struct CalendarItem {
     var alarms: [ForeignAlarm] = []
     var over: [Remark] = []
     var leftOut = series.replaced.map { item in
-      Remark(
+      var remark = Remark(
         title: CalendarItem(item, context).title, "the file contains a later version of it")
+      remark.isFailure = false
+      return remark
     }
     let changes = series.changes.map { CalendarItem($0, context) }
     for (number, component) in series.items.enumerated() {
@@ -46,7 +48,7 @@ struct CalendarItem {
       do throws(Unsupported) {
         alarms += try item.alarms(changes: number == 0 ? changes : [], isOnly: number == 0)
       } catch {
-        let remark = Remark(title: item.title, error.reason)
+        let remark = item.remark(error, of: item.identifier)
         if error.isOver { over.append(remark) } else { leftOut.append(remark) }
       }
     }
@@ -58,12 +60,24 @@ struct CalendarItem {
       } catch {
         // The series lacks the occurrence already.
         if main != nil, error.isOver || change.ending != nil { continue }
-        leftOut.append(Remark(title: change.title, error.reason))
+        leftOut.append(change.remark(error, of: change.nameOfChange))
       }
     }
     // A series that is over can have a changed occurrence in the future.
     if alarms.isEmpty { leftOut += over }
     return (alarms, leftOut)
+  }
+
+  /// Returns the remark that an item is left out.
+  ///
+  /// - Parameter name: The name of the item from which the identifier of its alarm follows.
+  private func remark(_ reason: Unsupported, of name: String) -> Remark {
+    var remark = Remark(title: title, reason.reason)
+    let hasEnded = status == "CANCELLED" || ending == "it is \(CalendarItem.completed)"
+    remark.isFailure =
+      !reason.isOver && ending == nil && !(item.name == "VTODO" && startProperty == nil)
+    if hasEnded { remark.ended = Identifier(naming: name) }
+    return remark
   }
 
   /// Returns the item as alarms: one for its start or its rule, and one for each additional date.
@@ -105,6 +119,12 @@ struct CalendarItem {
           events, reminders, omitting: moments("EXDATE"), and: others.compactMap(\.changed), name,
           &losses)
         alarms.append(alarm)
+        // Whether the start is an event, too, is not defined (RFC 5545, 3.8.5.3).
+        if !events.occurrences.contains(start.civil), zones.instant(start) > context.now,
+          !rule.contains("BYHOUR"), !rule.contains("BYMINUTE")
+        {
+          losses.append("its start on \(start.civil.date), which its rule leaves out")
+        }
         dates.removeAll { date in
           let civil = zones.civil(date, like: start)
           return events.occurrences.contains(civil) || omitted.contains(civil)
@@ -117,7 +137,8 @@ struct CalendarItem {
       dates.insert(start, at: 0)
     }
     let singles = try singles(
-      dates, like: start, reminders, rule == nil ? changes.compactMap(\.changed) : [], name,
+      dates, like: start, reminders, changes.filter { !$0.repeats(self) }.compactMap(\.changed),
+      name,
       &losses)
     alarms += singles
     guard !alarms.isEmpty else {
@@ -141,7 +162,7 @@ struct CalendarItem {
     if let zone = start.unknownZone {
       losses.append("the time zone \(zone) (the alarm uses local time)")
     }
-    let name = "\(identifier) \(item.first("RECURRENCE-ID")?.value ?? "")"
+    let name = nameOfChange
     let reminders = CalendarReminder.all(of: item, zones, &losses)
     var alarms: [ForeignAlarm]
     if changesFollowing, let main, let rule = try main.rule, try self.rule == nil {
@@ -253,6 +274,12 @@ struct CalendarItem {
     return uid.isEmpty ? "\(title) \(startProperty?.value ?? "")" : uid
   }
 
+  /// The name of a changed occurrence from which the identifier of its alarm follows.
+  private var nameOfChange: String { "\(identifier) \(item.first("RECURRENCE-ID")?.value ?? "")" }
+
+  /// The status of a to-do that is done, in the words of a reason.
+  private static let completed = "completed"
+
   private var startProperty: CalendarProperty? {
     item.first("DTSTART") ?? item.first("DUE") ?? item.first("RECURRENCE-ID")
   }
@@ -285,6 +312,9 @@ struct CalendarItem {
 
   /// The reason why the item does not ring any more; nil if it rings.
   private var ending: String? {
+    if item.first(CalendarComponent.answer) != nil {
+      return "it is an answer to an invitation, or a proposal"
+    }
     if let status, status == "CANCELLED" || status == "COMPLETED" {
       return "it is \(status.lowercased())"
     }
@@ -292,7 +322,9 @@ struct CalendarItem {
       let isWhole = (item.first("PERCENT-COMPLETE").flatMap { Int($0.value) } ?? 0) >= 100
       let hasTime = item.first("COMPLETED") != nil
       // Another status contradicts a single property, which can be left from an earlier completion.
-      if status == nil ? isWhole || hasTime : isWhole && hasTime { return "it is completed" }
+      if status == nil ? isWhole || hasTime : isWhole && hasTime {
+        return "it is \(CalendarItem.completed)"
+      }
     }
     let kind = item.first("X-KDE-KALARM-TYPE")?.value.uppercased() ?? ""
     if kind.hasPrefix("ARCHIVED") { return "it is an archived alarm of KAlarm" }
@@ -334,7 +366,8 @@ struct CalendarItem {
       !read.contains(line.name)
         || ["EXDATE", "RDATE"].contains(line.name) && zones.moments(line).isEmpty
     }
-    return item.all("X-LIC-ERROR").prefix(1).map { "an unrecognized line (\($0.value))" }
+    let errors = item.all("X-LIC-ERROR").filter { !$0.value.hasPrefix("No value for ") }
+    return errors.prefix(1).map { "an unrecognized line (\($0.value))" }
       + lines.map { "an unrecognized line (\($0.name):\($0.value))" }
   }
 
@@ -344,8 +377,14 @@ struct CalendarItem {
     _ rule: String, from start: CalendarMoment, _ losses: inout [String]
   ) throws(Unsupported) -> CalendarEventTimes {
     let reading = try CalendarRule.read(rule, start: start.civil, allowsBothEnds: true)
+    let events = try CalendarEventTimes(reading, from: start, zones)
+    if reading.hasAdditionalDates,
+      let exact = try events.exact(rule: rule, reading, context.library)
+    {
+      return exact
+    }
     losses += reading.losses
-    return try CalendarEventTimes(reading, from: start, zones)
+    return events
   }
 
   /// Returns the alarm of a rule, and the events that have no occurrence of it.
@@ -438,7 +477,9 @@ struct CalendarItem {
         ? omittedDates.contains(civil.date) : omitted.contains(civil)
       if !isOmitted, !moments.contains(civil) { moments.append(civil) }
     }
-    if moments.isEmpty, !dates.isEmpty, changed == nil, !exceptions.isEmpty {
+    if moments.isEmpty, !dates.isEmpty, changed == nil, !exceptions.isEmpty,
+      item.first("RRULE") == nil
+    {
       throw Unsupported("its exceptions leave no date", isOver: true)
     }
     var alarms: [ForeignAlarm] = []

@@ -70,6 +70,7 @@ struct CalendarLibrary {
   private let newZone: @convention(c) () -> OpaquePointer?
   private let freeZone: @convention(c) (OpaquePointer?, Int32) -> Void
   private let defineZone: @convention(c) (OpaquePointer?, Component?) -> Int32
+  private let expand: @convention(c) (Text, Int, Int32, UnsafeMutablePointer<Int>) -> Int32
   private let zoneOffset:
     @convention(c) (OpaquePointer?, UnsafeMutableRawPointer, UnsafeMutablePointer<Int32>) -> Int32
 
@@ -118,6 +119,9 @@ struct CalendarLibrary {
       "icaltimezone_get_builtin_timezone", (@convention(c) (Text) -> OpaquePointer?).self)
     zoneComponent = try function(
       "icaltimezone_get_component", (@convention(c) (OpaquePointer?) -> Component?).self)
+    expand = try function(
+      "icalrecur_expand_recurrence",
+      (@convention(c) (Text, Int, Int32, UnsafeMutablePointer<Int>) -> Int32).self)
     newZone = try function("icaltimezone_new", (@convention(c) () -> OpaquePointer?).self)
     freeZone = try function(
       "icaltimezone_free", (@convention(c) (OpaquePointer?, Int32) -> Void).self)
@@ -258,6 +262,22 @@ struct CalendarLibrary {
     result.properties.removeAll { $0.name == "TZID" }
     result.add("TZID", name)
     return result
+  }
+
+  /// Returns the first occurrences of a recurrence rule, as iCalendar defines them.
+  ///
+  /// - Parameters:
+  ///   - rule: The value of a valid RRULE.
+  ///   - start: The civil time of the first occurrence.
+  ///   - limit: The maximum number of occurrences.
+  func occurrences(of rule: String, from start: CivilDateTime, limit: Int) -> [CivilDateTime] {
+    // libical returns seconds since 1970 in UTC, which stand for civil times here, and 0 behind the last one.
+    var seconds = [Int](repeating: 0, count: limit)
+    let first = Int(TimeZoneRules.utc.instant(of: start).seconds)
+    guard expand(rule, first, Int32(clamping: limit), &seconds) != 0 else { return [] }
+    return seconds.prefix { $0 != 0 }.map {
+      TimeZoneRules.utc.civil(at: Instant(seconds: Int64($0)))
+    }
   }
 
   /// Returns the offsets in seconds of a VTIMEZONE at some instants; nil if the definition is not valid.

@@ -42,6 +42,9 @@ struct CalendarRule: Hashable {
     }
   }
 
+  /// The start of the loss of a rule that leaves out short months or years.
+  private static let omission = "the omission of"
+
   /// The content of a rule.
   struct Reading {
     var recurrence: Recurrence
@@ -53,6 +56,9 @@ struct CalendarRule: Hashable {
     var count: Int?
     /// The properties of the rule that Belfry cannot represent, as noun phrases.
     var losses: [String] = []
+
+    /// True if Belfry's rule also has dates in months or years in which the rule of iCalendar has none.
+    var hasAdditionalDates: Bool { losses.contains { $0.hasPrefix(CalendarRule.omission) } }
   }
 
   /// Parses an RRULE.
@@ -280,7 +286,7 @@ struct CalendarRule: Hashable {
       return .annual(months: months, [.day(29)], cadence)
     }
     if months == [2], selection.monthDays ?? [start.date.day] == [29], selection.weekdays == nil {
-      losses.append("the omission of common years (it rings on February 28)")
+      losses.append("\(omission) common years (it rings on February 28)")
       return .annual(months: months, [.day(29)], cadence)
     }
     return .annual(
@@ -313,7 +319,7 @@ struct CalendarRule: Hashable {
     }
     let shortest = (months ?? [2]).map { CivilDate.length(ofMonth: $0, year: 2001) }.min() ?? 28
     if let largest = numbers.max(), largest > shortest {
-      losses.append("the omission of months without a day \(largest) (it rings on their last day)")
+      losses.append("\(omission) months without a day \(largest) (it rings on their last day)")
     }
     return try numbers.map { number throws(Unsupported) in
       try checked(number > 0 ? .day(number) : .fromEnd(-number))

@@ -74,13 +74,17 @@ extension CalendarComponent {
   /// The number of the revision.
   var sequence: Int { first("SEQUENCE").flatMap { Int($0.value) } ?? 0 }
 
+  /// The property of the items of an answer to an invitation, or of a proposal (RFC 5546, 3.2.3).
+  static let answer = "X-BELFRY-ANSWER"
+
   /// The events and to-dos of a calendar. Those of a cancellation message (RFC 5546, 3.2.5) are cancelled.
   var items: [CalendarComponent] {
-    let isCancellation =
-      first("METHOD")?.value.uppercased().filter { !$0.isWhitespace } == "CANCEL"
+    let method = first("METHOD")?.value.uppercased().filter { !$0.isWhitespace }
+    let isAnswer = ["REPLY", "COUNTER", "DECLINECOUNTER", "REFRESH"].contains(method)
     return components.filter { $0.name == "VEVENT" || $0.name == "VTODO" }.map { item in
-      guard isCancellation else { return item }
       var item = item
+      if isAnswer { item.add(CalendarComponent.answer, "TRUE") }
+      guard method == "CANCEL" else { return item }
       item.properties.removeAll { $0.name == "STATUS" }
       item.add("STATUS", "CANCELLED")
       return item

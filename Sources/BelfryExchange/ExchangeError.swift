@@ -100,6 +100,10 @@ public struct Remark: Hashable, Sendable {
   public let title: String
   /// The reason for an omitted item, or the omitted setting.
   public let reason: String
+  /// True if an alarm is missing because Belfry cannot represent the item. False if the item does not ring any more.
+  public var isFailure = true
+  /// The alarm that an earlier import of a cancelled or completed item has made; nil for any other item.
+  public var ended: Identifier?
 
   /// Creates a remark.
   public init(title: String, _ reason: String) {

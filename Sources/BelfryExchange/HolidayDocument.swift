@@ -6,6 +6,9 @@ public struct HolidayDocument {
   /// The number of years for which a holiday that repeats for ever is written.
   public static let years = 10
 
+  /// The maximum number of occurrences of a rule: those of two centuries of weeks.
+  private static let maxOccurrences = 10_400
+
   private let library: CalendarLibrary
 
   /// Loads libical.
@@ -106,17 +109,9 @@ public struct HolidayDocument {
       throw CalendarRule.Unsupported("its recurrence rule is not valid: \(line.value)")
     }
     guard let rule = event.first("RRULE") else { return [start.date] }
-    let reading = try CalendarRule.read(rule.value, start: start)
     let last = CivilDate(year: today.year + Self.years - 1, month: 12, day: 31)
-    let until = reading.until.flatMap { CalendarTime.read($0) }?.civil.date
-    var dates: [CivilDate] = []
-    var day = reading.recurrence.first(onOrAfter: start.date, in: .standard)
-    var count = 0
-    while let date = day, date <= min(last, until ?? last), count < reading.count ?? .max {
-      count += 1
-      if date.year >= today.year { dates.append(date) }
-      day = reading.recurrence.first(onOrAfter: date.adding(days: 1), in: .standard)
-    }
-    return dates
+    let occurrences = library.occurrences(
+      of: rule.value, from: start, limit: HolidayDocument.maxOccurrences)
+    return ([start] + occurrences).map(\.date).filter { $0.year >= today.year && $0 <= last }
   }
 }
