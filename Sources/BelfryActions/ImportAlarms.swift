@@ -2,37 +2,70 @@ import BelfryCore
 import BelfryExchange
 import BelfryStore
 
-/// The import of alarms from a calendar or another program, in one commit. Alarms that were imported before stay as they
-/// are.
+/// The import of alarms from a calendar or another program.
+///
+/// Alarms that were imported before get the title, the note, the schedule and the time zone of the document, and are
+/// deleted if their item is cancelled or completed, unless somebody has edited them since.
 public struct ImportAlarms {
   private let imported: [ForeignAlarm]
+  private let ended: [Identifier]
 
   /// Creates the import of alarms.
-  public init(_ imported: [ForeignAlarm]) { self.imported = imported }
+  ///
+  /// - Parameters:
+  ///   - imported: The alarms of the document.
+  ///   - ended: The alarms whose items are cancelled or completed.
+  public init(_ imported: [ForeignAlarm], ended: [Identifier] = []) {
+    self.imported = imported
+    self.ended = ended
+  }
 
   /// The result of an import.
   public struct Result {
     /// The alarms that are new.
     public let new: [ForeignAlarm]
-    /// The alarms that are in the store already, with another definition.
-    public let different: [ForeignAlarm]
+    /// The alarms of an earlier import that differ from the document, as they were, and what the document has.
+    public let updated: [(before: Alarm, after: ForeignAlarm)]
+    /// The alarms of an earlier import whose items are cancelled or completed.
+    public let removed: [Alarm]
+    /// The alarms of an earlier import that stay as they are, because somebody has edited them since.
+    public let edited: [Alarm]
   }
 
   /// Returns the result that the import would have. Nothing is recorded.
   public func preview(in store: Store) throws -> Result {
     let known = Dictionary(uniqueKeysWithValues: try store.allAlarms().alarms.map { ($0.id, $0) })
+    var updated: [(before: Alarm, after: ForeignAlarm)] = []
+    var edited: [Alarm] = []
+    for item in imported {
+      guard let alarm = known[item.id], !alarm.isDeleted, item.differs(from: alarm) else {
+        continue
+      }
+      if alarm.isAsImported { updated.append((alarm, item)) } else { edited.append(alarm) }
+    }
+    let over = ended.compactMap { known[$0] }.filter { !$0.isDeleted }
+    edited += over.filter { !$0.isAsImported }
     return Result(
-      new: imported.filter { known[$0.id] == nil },
-      different: imported.filter { alarm in
-        known[alarm.id].map { !$0.isDeleted && alarm.differs(from: $0) } ?? false
-      })
+      new: imported.filter { known[$0.id] == nil }, updated: updated,
+      removed: over.filter(\.isAsImported), edited: edited)
   }
 
-  /// Imports the alarms.
+  /// Imports the alarms: one commit for the changed ones, one for the deleted ones, and one for the new ones.
   ///
   /// - Throws: `StoreError.alarmLimit` if the tier doesn't allow as many alarms.
   public func perform(in store: Store) throws -> Result {
     let result = try preview(in: store)
+    let documents = Dictionary(
+      result.updated.map { ($0.before.id, $0.after) }, uniquingKeysWith: { first, _ in first })
+    if !documents.isEmpty {
+      _ = try EditAlarms(
+        documents.keys.sorted(), stating: { _ in StatedParts(fields: Alarm.importedFields) },
+        edit: { alarm in documents[alarm.id]?.define(&alarm) }
+      ).perform(in: store)
+    }
+    if !result.removed.isEmpty {
+      _ = try DeleteAlarms(result.removed.map(\.id)).perform(in: store)
+    }
     if !result.new.isEmpty { try store.add(change(result.new, store)) }
     return result
   }
@@ -62,11 +95,28 @@ public struct ImportAlarms {
   }
 }
 
+extension Alarm {
+  /// The fields that an import sets each time.
+  fileprivate static let importedFields: Set<Field> = [.title, .note, .schedule, .zone]
+
+  /// True if no field of the import was edited since: an import stamps all of them at the same time.
+  fileprivate var isAsImported: Bool {
+    Set(Alarm.importedFields.map { mergeState.stamps[$0]?.time }).count == 1
+  }
+}
+
 extension ForeignAlarm {
   /// Returns true if the alarm's definition differs from that of an alarm in the store.
   fileprivate func differs(from alarm: Alarm) -> Bool {
-    title != alarm.title || note != alarm.note || tags != alarm.tags || schedule != alarm.schedule
-      || zone != alarm.zone
+    title != alarm.title || note != alarm.note || schedule != alarm.schedule || zone != alarm.zone
+  }
+
+  /// Gives an alarm the definition of the document.
+  fileprivate func define(_ alarm: inout Alarm) {
+    alarm.title = title
+    alarm.note = note
+    alarm.schedule = schedule
+    alarm.zone = zone
   }
 }
 

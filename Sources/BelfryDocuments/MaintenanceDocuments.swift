@@ -7,6 +7,10 @@ package struct ImportDocument: JSONDocument {
   let imported: Int
   /// The number of alarms or records that are already in the store.
   let unchanged: Int
+  /// The number of alarms of an earlier import that were changed; 0 for an export.
+  let updated: Int
+  /// The number of alarms of an earlier import that were deleted; 0 for an export.
+  let removed: Int
   /// The items that were left out.
   let leftOut: [LeftOut]
 
@@ -18,9 +22,13 @@ package struct ImportDocument: JSONDocument {
     let reason: String
   }
 
-  package init(imported: Int, unchanged: Int, leftOut: [Remark]) {
+  package init(
+    imported: Int, unchanged: Int, updated: Int = 0, removed: Int = 0, leftOut: [Remark]
+  ) {
     self.imported = imported
     self.unchanged = unchanged
+    self.updated = updated
+    self.removed = removed
     self.leftOut = leftOut.map { LeftOut(title: $0.title, reason: $0.reason) }
   }
 }

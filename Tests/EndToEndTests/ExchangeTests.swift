@@ -101,6 +101,72 @@ import Testing
     #expect(dry.out.hasPrefix("Would import 2 alarms"))
   }
 
+  @Test("A later version of a calendar changes and deletes what an earlier one brought")
+  func laterVersion() async throws {
+    let sandbox = try Sandbox()
+    try await sandbox.plus()
+    var hour = 9
+    func load(_ time: String, _ lines: String...) async throws -> Sandbox.Output {
+      let event =
+        ["BEGIN:VEVENT", "UID:1", "SUMMARY:Tea", "DTSTART:20261201T\(time)00"] + lines
+        + ["END:VEVENT"]
+      try sandbox.write(
+        (["BEGIN:VCALENDAR"] + event + ["END:VCALENDAR", ""]).joined(separator: "\r\n"),
+        to: sandbox.root + "/x.ics")
+      hour += 1
+      return try await sandbox.belfry(
+        "import", sandbox.root + "/x.ics", now: "2026-11-23T\(hour):00:00Z")
+    }
+    func next() async throws -> String? {
+      try await sandbox.belfry("next", "--json", "--count", "1", now: "2026-11-23T20:00:00Z").array
+        .first?["occurrence"] as? String
+    }
+    _ = try await load("0900", "RRULE:FREQ=WEEKLY")
+    let again = try await load("0900", "RRULE:FREQ=WEEKLY")
+    #expect(again.out == "Imported 0 alarms; 1 already in the store, 0 left out.\n")
+    for time in ["1000", "1100"] {
+      let moved = try await load(time, "RRULE:FREQ=WEEKLY")
+      #expect(moved.out.contains("1 changed") && moved.out.contains(" → "), "\(moved.out)")
+    }
+    #expect(try await next() == "2026-12-01T11:00")
+    let cancelled = try await load("1100", "STATUS:CANCELLED")
+    #expect(cancelled.out.contains("  removed: Tea\n"), "\(cancelled.out)")
+    #expect(cancelled.status == 0)
+    #expect(try await next() == nil)
+  }
+
+  @Test("What a person has edited since, an import leaves as it is")
+  func editedSince() async throws {
+    let sandbox = try Sandbox()
+    try await sandbox.plus()
+    func load(_ lines: String, at hour: Int) async throws -> Sandbox.Output {
+      try sandbox.write(
+        "BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nUID:1\r\nSUMMARY:Tea\r\n\(lines)\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n",
+        to: sandbox.root + "/x.ics")
+      return try await sandbox.belfry(
+        "import", sandbox.root + "/x.ics", now: "2026-11-23T\(hour):00:00Z")
+    }
+    _ = try await load("DTSTART:20261201T090000", at: 10)
+    _ = try await sandbox.belfry("edit", "Tea", "--at", "08:00", now: "2026-11-23T11:00:00Z")
+    for lines in ["DTSTART:20261201T100000", "DTSTART:20261201T090000\r\nSTATUS:CANCELLED"] {
+      let output = try await load(lines, at: 12)
+      #expect(output.err.contains("Tea differs from the file, but was edited here"))
+      let list = try await sandbox.belfry("list", "--json", now: "2026-11-23T13:00:00Z").array
+      #expect(list.compactMap { $0["nextOccurrence"] as? String } == ["2026-12-01T08:00"])
+    }
+  }
+
+  @Test("An item that Belfry cannot represent is named, and the exit code says so")
+  func leftOut() async throws {
+    let sandbox = try Sandbox()
+    try sandbox.write(
+      "BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nUID:1\r\nSUMMARY:Tea\r\nDTSTART:20261201T090000\r\nRRULE:FREQ=SECONDLY\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n",
+      to: sandbox.root + "/x.ics")
+    let output = try await sandbox.belfry("import", sandbox.root + "/x.ics")
+    #expect(output.status == 1 && output.err.contains("left out: Tea: "), "\(output.err)")
+    #expect(output.out == "Imported 0 alarms; 0 already in the store, 1 left out.\n")
+  }
+
   @Test func tierLimitAppliesToImport() async throws {
     let sandbox = try Sandbox()
     let events = (1...3).map {

@@ -79,8 +79,9 @@ struct Import: ParsableCommand {
         belfry import calendar.ics       # events and to-dos, with their alarms
         task export | belfry import -    # tasks with a due time
 
-      Importing the same document again changes nothing. Features that Belfry does not support are listed on standard \
-      error; items without a future occurrence are left out.
+      Importing the same document again changes nothing, and a later version of it changes and deletes the alarms that \
+      it brought, unless you have edited them. Features that Belfry does not support are listed on standard error; items \
+      without a future occurrence are left out. The exit code is 1 if an item is left out that Belfry cannot represent.
       """)
 
   @Argument(help: "The file, or - for standard input.", completion: .file())
@@ -173,7 +174,7 @@ struct Import: ParsableCommand {
       CommandDiagnostic.warn(
         "left out: \(Printable.text(remark.title)): \(Printable.text(remark.reason)).")
     }
-    let action = ImportAlarms(alarms)
+    let action = ImportAlarms(alarms, ended: leftOut.compactMap(\.ended))
     let result = try dryRun ? action.preview(in: store) : action.perform(in: store)
     warn(about: result)
     let skipping = ImportChanges(changes)
@@ -182,26 +183,53 @@ struct Import: ParsableCommand {
       try dryRun
       ? skipping.preview(in: store, settings: settings)
       : skipping.perform(in: store, settings: settings)
-    let unchanged = alarms.count - result.new.count
+    let unchanged = alarms.count - result.new.count - result.updated.count
     if common.json {
-      return try print(imported: result.new.count, unchanged: unchanged, leftOut: leftOut)
+      try Console.write(
+        ImportDocument(
+          imported: result.new.count, unchanged: unchanged, updated: result.updated.count,
+          removed: result.removed.count, leftOut: leftOut))
+    } else {
+      show(result, unchanged: unchanged, leftOut: leftOut.count, context)
+      for change in skipped {
+        Console.line(
+          "  \(Printable.text(change.alarm.title)): without \(change.occurrence.date)")
+      }
     }
-    let verb = dryRun ? "Would import" : "Imported"
-    Console.line(
-      "\(verb) \(result.new.count) alarm\(result.new.count == 1 ? "" : "s"); \(unchanged) already in the store, \(leftOut.count) left out."
-    )
-    for alarm in result.new {
-      Console.line("  \(Printable.text(alarm.title)): \(context.times.schedule(alarm.schedule))")
-    }
-    for change in skipped {
-      Console.line("  \(Printable.text(change.alarm.title)): without \(change.occurrence.date)")
+    // Nothing that Belfry cannot represent is lost without a word.
+    if leftOut.contains(where: \.isFailure) {
+      throw ExitCode(CommandError.Kind.failed.rawValue)
     }
   }
 
+  private func show(
+    _ result: ImportAlarms.Result, unchanged: Int, leftOut: Int, _ context: CommandContext
+  ) {
+    let verb = dryRun ? "Would import" : "Imported"
+    let count = result.new.count
+    var parts = ["\(unchanged) already in the store", "\(leftOut) left out"]
+    if !result.removed.isEmpty { parts.insert("\(result.removed.count) removed", at: 0) }
+    if !result.updated.isEmpty { parts.insert("\(result.updated.count) changed", at: 0) }
+    Console.line(
+      "\(verb) \(count) alarm\(count == 1 ? "" : "s"); \(parts.joined(separator: ", ")).")
+    for alarm in result.new {
+      Console.line("  \(Printable.text(alarm.title)): \(context.times.schedule(alarm.schedule))")
+    }
+    for (before, after) in result.updated {
+      let (old, new) = (Printable.text(before.title), Printable.text(after.title))
+      let title = old == new ? old : "\(old), now \(new)"
+      let schedules = [before.schedule, after.schedule].map { context.times.schedule($0) }
+      let schedule =
+        before.schedule == after.schedule ? schedules[0] : schedules.joined(separator: " → ")
+      Console.line("  changed: \(title): \(schedule)")
+    }
+    for alarm in result.removed { Console.line("  removed: \(Printable.text(alarm.title))") }
+  }
+
   private func warn(about result: ImportAlarms.Result) {
-    for alarm in result.different {
+    for alarm in result.edited {
       CommandDiagnostic.warn(
-        "\(Printable.text(alarm.title)) was imported before and differs from the file; it was not changed."
+        "\(Printable.text(alarm.title)) differs from the file, but was edited here since its import; it was not changed."
       )
     }
     for alarm in result.new where !alarm.losses.isEmpty {
