@@ -6,7 +6,7 @@
 /// | path | `/mnt/share/belfry.git` |
 /// | `file` | `file:///mnt/share/belfry.git` |
 /// | `ssh` | `ssh://you@server:2222/srv/belfry.git` |
-/// | short `ssh`; the host may be an alias of `~/.ssh/config` | `you@server:belfry.git` |
+/// | short `ssh`; the host may be an alias of `~/.ssh/config` | `you@server:belfry.git`, `you@[::1]:belfry.git`, `[server:2222]:belfry.git` |
 /// | `https`, `http` | `https://example.org/belfry.git` |
 /// | `git` | `git://server/belfry.git` |
 public struct RemoteURL: Hashable, Sendable {
@@ -115,9 +115,7 @@ public struct RemoteURL: Hashable, Sendable {
       guard let end = host.firstIndex(of: "]") else { throw Failure("its host has no closing ']'") }
       parts.port = try port(host[host.index(after: end)...])
       host = host[host.index(after: host.startIndex)..<end]
-      guard !host.isEmpty, host.allSatisfy({ $0.isHexDigit || $0 == ":" || $0 == "." }) else {
-        throw Failure("its host is not an IPv6 address")
-      }
+      try check(address: host)
     } else {
       if let colon = host.firstIndex(of: ":") {
         parts.port = try port(host[colon...])
@@ -131,6 +129,7 @@ public struct RemoteURL: Hashable, Sendable {
 
   /// Parses `user@host:path`.
   private static func short(_ text: String) throws(Failure) -> Components {
+    if let parts = try bracketed(text) { return parts }
     guard let colon = text.firstIndex(of: ":"), !text[..<colon].contains("/") else {
       throw Failure("it is neither an absolute path nor a URL")
     }
@@ -149,6 +148,38 @@ public struct RemoteURL: Hashable, Sendable {
     return parts
   }
 
+  /// Parses `user@[::1]:path` and `[host:port]:path`; returns nil without brackets.
+  private static func bracketed(_ text: String) throws(Failure) -> Components? {
+    var parts = Components(transport: .ssh)
+    var rest = text[...]
+    if let at = text.firstRange(of: "@[") {
+      try check(user: text[..<at.lowerBound])
+      parts.user = String(text[..<at.lowerBound])
+      rest = text[text.index(after: at.lowerBound)...]
+    }
+    guard rest.hasPrefix("[") else { return nil }
+    guard let end = rest.firstRange(of: "]:") else { throw Failure("its host has no closing ']'") }
+    let path = rest[end.upperBound...]
+    guard !path.isEmpty, !path.hasPrefix("-") else { throw Failure("it has no valid path") }
+    let host = rest[rest.index(after: rest.startIndex)..<end.lowerBound]
+    if host.filter({ $0 == ":" }).count > 1 {
+      try check(address: host)
+      parts.host = String(host)
+    } else {
+      let name = host.prefix { $0 != ":" }
+      try check(host: name)
+      parts.host = String(name)
+      parts.port = try port(host[name.endIndex...])
+    }
+    return parts
+  }
+
+  private static func check(address: Substring) throws(Failure) {
+    guard !address.isEmpty, address.allSatisfy({ $0.isHexDigit || $0 == ":" || $0 == "." }) else {
+      throw Failure("its host is not an IPv6 address")
+    }
+  }
+
   private static func check(user: some StringProtocol) throws(Failure) {
     guard let first = user.first, first != "-", user.allSatisfy(isNameCharacter) else {
       throw Failure("its user name is not valid")
@@ -161,9 +192,9 @@ public struct RemoteURL: Hashable, Sendable {
     else { throw Failure("its host name is not valid") }
   }
 
-  /// Parses `:PORT`. Returns nil for empty text.
+  /// Parses `:PORT`. Returns nil for empty text, and for a colon alone, which git accepts, too.
   private static func port(_ text: Substring) throws(Failure) -> String? {
-    if text.isEmpty { return nil }
+    if text.isEmpty || text == ":" { return nil }
     guard text.first == ":", let number = Int(text.dropFirst()), (1...65_535).contains(number)
     else { throw Failure("its port is not a number from 1 to 65535") }
     return String(number)
