@@ -91,7 +91,8 @@ public struct ImportAlarms {
     let subject = new.count == 1 ? "Import: \(new[0].title)" : "Import \(new.count) alarms"
     return Store.Change(
       alarms: alarms, entries: store.entries(events),
-      message: CommitMessage(subject, device: store.device))
+      message: CommitMessage(
+        subject, trailers: [("Action", LogEntry.Action.created.rawValue)], device: store.device))
   }
 }
 

@@ -156,6 +156,36 @@ import Testing
     }
   }
 
+  @Test("An import of foreign alarms is undone, and that of an export is not passed over")
+  func undoOfImports() async throws {
+    let sandbox = try Sandbox()
+    try await sandbox.plus()
+    try sandbox.write(
+      "BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nUID:1\r\nSUMMARY:Tea\r\nDTSTART:20261201T090000\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n",
+      to: sandbox.root + "/x.ics")
+    _ = try await sandbox.belfry("import", sandbox.root + "/x.ics")
+    let export = sandbox.root + "/x.json"
+    _ = try await sandbox.belfry("export", "-o", export)
+    let undo = try await sandbox.belfry("undo")
+    #expect(undo.out == "Undid: Import: Tea; the alarm is deleted.\n", "\(undo.out)\(undo.err)")
+    let other = sandbox.root + "/other"
+    try await sandbox.plus(store: other)
+    _ = try await sandbox.belfry("import", export, store: other)
+    let merged = try await sandbox.belfry("undo", store: other)
+    #expect(merged.status == 4 && merged.err.contains("merges records as a sync does"))
+  }
+
+  @Test("Undo shows the values that change")
+  func valuesOfUndo() async throws {
+    let sandbox = try Sandbox()
+    _ = try await sandbox.belfry("add", "Tea", "daily", "9am")
+    _ = try await sandbox.belfry("edit", "Tea", "10am", "--title", "Oat")
+    let edit = try await sandbox.belfry("undo")
+    #expect(edit.out.hasSuffix("  title: Oat → Tea\n  schedule: daily at 10:00 → daily at 09:00\n"))
+    _ = try await sandbox.belfry("settings", "set", "snooze", "5m")
+    #expect(try await sandbox.belfry("undo").out == "Undid: Set snooze to 5m.\n  snooze: 5m → 9m\n")
+  }
+
   @Test("An item that Belfry cannot represent is named, and the exit code says so")
   func leftOut() async throws {
     let sandbox = try Sandbox()

@@ -45,6 +45,32 @@ struct Undo: ParsableCommand {
     let alarm = undone.alarms.count == 1 ? undone.alarms[0] : nil
     let state = try alarm.map { try self.state($0, undone, store, output) } ?? ""
     Console.line("Undid: \(Printable.text(undone.subject))\(state).")
+    for line in changes(undone, store) { Console.line("  \(line)") }
+  }
+
+  /// Returns the values that have changed, each before and after the undo.
+  private func changes(_ undone: Undone, _ store: Store) -> [String] {
+    var lines: [String] = []
+    for (before, after) in zip(undone.earlier, undone.alarms) where undone.alarms.count == 1 {
+      let today = store.timeline(after).zone.civil(at: store.context.now).date
+      let values = [
+        ("title", before.title, after.title),
+        (
+          "schedule", before.schedule.summary(today: today), after.schedule.summary(today: today)
+        ),
+        ("note", before.note ?? "none", after.note ?? "none"),
+        ("zone", before.zone.text, after.zone.text),
+      ]
+      for (name, old, new) in values where old != new {
+        lines.append("\(name): \(Printable.text(old)) → \(Printable.text(new))")
+      }
+    }
+    for (setting, values) in zip(undone.settings, undone.values) {
+      let standard = Settings()[keyPath: setting.value]
+      lines.append(
+        "\(setting.name): \(values.before ?? standard) → \(values.after ?? standard)")
+    }
+    return lines
   }
 
   /// Returns the state of the alarm, or of the occurrence that the action was about, after the undo.

@@ -154,10 +154,12 @@ extension CommandError {
         .notPossible, "there is nothing to undo: no change made on this device is left.",
         "See the changes of other devices: belfry log"
       )
-    case .cannotBeUndone(let subject):
+    case .cannotBeUndone(let subject, let isMerge):
       return (
         .notPossible,
-        "\(Printable.text(subject)): removing a partner cannot be undone, as the keys are deleted.",
+        isMerge
+          ? "\(Printable.text(subject)): the import of an export cannot be undone, because it merges records as a sync does."
+          : "\(Printable.text(subject)): removing a partner cannot be undone, as the keys are deleted.",
         "To undo the change before it: belfry undo --skip 1"
       )
     case .notUndone(let subject, let title, let reason):

@@ -9,8 +9,12 @@ public struct Undone: Sendable {
   public var acted: Instant
   /// The changed alarms.
   public var alarms: [Alarm]
+  /// The same alarms as they were before the undo.
+  public var earlier: [Alarm] = []
   /// The settings that have their earlier values again.
   public var settings: [Setting]
+  /// The values of these settings before the undo and after it, in the same order; nil for a default.
+  public var values: [(before: Setting.Value?, after: Setting.Value?)] = []
   /// The names of the holiday calendars that have their earlier holidays again.
   public var calendars: [String] = []
   /// The occurrence that the action applied to; nil if it applied to none.
@@ -36,9 +40,11 @@ extension StoreHistory {
       guard let action = try lastAction(writer, skipping: skipping) else {
         throw StoreError.nothingToUndo
       }
-      if CommitMessage.trailers(of: action.message)[CommitMessage.final] != nil {
+      let trailers = CommitMessage.trailers(of: action.message)
+      if trailers[CommitMessage.final] != nil {
         throw StoreError.cannotBeUndone(
-          subject: action.message.split(separator: "\n").first.map(String.init) ?? "")
+          subject: action.message.split(separator: "\n").first.map(String.init) ?? "",
+          isMerge: trailers["Action"] == CommitMessage.merge)
       }
       let repository = writer.repository
       let parent = try action.parents.first.map { try repository.commit($0).tree }
@@ -46,8 +52,7 @@ extension StoreHistory {
       var undone = Undone(
         subject: action.message.split(separator: "\n").first.map(String.init) ?? "",
         acted: Instant(seconds: action.time), alarms: [], settings: [],
-        occurrence: CommitMessage.trailers(of: action.message)["Occurrence"]
-          .flatMap { CivilDateTime($0) })
+        occurrence: trailers["Occurrence"].flatMap { CivilDateTime($0) })
       var files: [String: [UInt8]?] = [:]
       try revertAlarms(action, changed, writer, &undone, &files)
       try store.requireRoom(for: undone.alarms)
@@ -56,14 +61,14 @@ extension StoreHistory {
       undone.devices = try store.devices.revertAdoption(action, changed, repository, &files)
       guard !files.isEmpty else { throw StoreError.nothingToUndo }
       if isDryRun { return undone }
-      var trailers: [(key: String, value: String)] = [
+      var own: [(key: String, value: String)] = [
         ("Action", LogEntry.Action.undone.rawValue),
         (CommitMessage.undoes, action.id.description),
       ]
-      if undone.alarms.count == 1 { trailers.insert(("Alarm", undone.alarms[0].id.text), at: 0) }
+      if undone.alarms.count == 1 { own.insert(("Alarm", undone.alarms[0].id.text), at: 0) }
       try writer.commit(
         files,
-        message: CommitMessage("Undo: \(undone.subject)", trailers: trailers, device: device))
+        message: CommitMessage("Undo: \(undone.subject)", trailers: own, device: device))
       return undone
     }
   }
@@ -142,6 +147,7 @@ extension StoreHistory {
       if try store.status(current).state == .ringing { undone.rangBefore = true }
       files[file.path] = AlarmRecord.encode(restored)
       undone.alarms.append(restored)
+      undone.earlier.append(current)
       let events = logged.filter { $0.alarm == id }.map {
         Event(undoing: $0, in: restored, at: context.now)
       }
@@ -191,8 +197,9 @@ extension StoreHistory {
       guard record.values[setting.rawValue] == new else {
         throw StoreError.settingChangedSince(subject: undone.subject, setting)
       }
-      SettingsFile.set(
-        setting, to: try SettingsFile.value(of: setting, in: before), stamp: stamp, in: &record)
+      let value = try SettingsFile.value(of: setting, in: before)
+      undone.values.append((try SettingsFile.value(of: setting, in: record), value))
+      SettingsFile.set(setting, to: value, stamp: stamp, in: &record)
       undone.settings.append(setting)
     }
     if !undone.settings.isEmpty { files[file.path] = SettingsFile.encode(record) }

@@ -53,7 +53,7 @@ public enum StoreError: Error, Sendable {
   /// This device has no action left to undo.
   case nothingToUndo
   /// The last action cannot be undone.
-  case cannotBeUndone(subject: String)
+  case cannotBeUndone(subject: String, isMerge: Bool)
   /// An alarm has changed since the action that should be undone, whose commit is `subject`.
   case notUndone(subject: String, title: String, UndoError)
   /// A setting has changed since the action that should be undone.

@@ -81,9 +81,12 @@ public struct CommitMessage: Hashable, Sendable {
   /// The action of adopting another device.
   static let adoption = "adopted"
 
+  /// The action of the import of an export, which merges records as a sync does, so that it cannot be undone.
+  static let merge = "merged"
+
   /// Returns true if a user can take an action, and undo it.
   static func isUndoable(_ action: String) -> Bool {
-    if [settings, calendar, adoption].contains(action) { return true }
+    if [settings, calendar, adoption, merge].contains(action) { return true }
     return switch LogEntry.Action(rawValue: action) {
     case .created, .edited, .enabled, .disabled, .deleted, .paused, .resumed, .stopped, .snoozed,
       .done, .skipped,

@@ -22,8 +22,10 @@ extension Store {
       if changed.isEmpty { return result }
       try requireRoom(for: alarms(in: changed), tier: tier(in: changed))
       let before = Dictionary(uniqueKeysWithValues: changed.keys.map { ($0, join.before[$0]) })
-      try writer.commit(
-        changed, keeping: edited(before), message: CommitMessage(subject, device: device))
+      var message = CommitMessage(
+        subject, trailers: [("Action", CommitMessage.merge)], device: device)
+      message.isFinal = true
+      try writer.commit(changed, keeping: edited(before), message: message)
       return result
     }
   }
