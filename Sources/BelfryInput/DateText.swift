@@ -16,6 +16,7 @@ enum DateText {
     for separator: Character in ["-", ".", "/"] where word.contains(separator) {
       var fields = word.split(separator: separator, omittingEmptySubsequences: false)
       if separator == ".", fields.count == 3, fields[2].isEmpty { fields.removeLast() }
+      if separator == "-", let parts = named(fields) { return try checked(parts, word) }
       guard (2...3).contains(fields.count),
         fields.allSatisfy({ !$0.isEmpty && $0.utf8.count <= 4 && $0.utf8.allSatisfy(isDigit) })
       else { return nil }
@@ -25,7 +26,8 @@ enum DateText {
       }
       let year = numbers.count == 3 ? numbers[2] : nil
       if let year, fields[2].utf8.count != 4 {
-        guard separator == ".", fields[2].utf8.count == 2 else { return nil }
+        guard separator != "-", fields[2].utf8.count == 2 else { return nil }
+        if separator == "/" { return try slashed(numbers[0], numbers[1], 2000 + year, word) }
         return try checked(Parts(day: numbers[0], month: numbers[1], year: 2000 + year), word)
       }
       switch separator {
@@ -42,6 +44,15 @@ enum DateText {
     }
     return try checked(
       Parts(day: number % 100, month: number / 100 % 100, year: number / 10_000), word)
+  }
+
+  /// Returns the parts of `24-dec-2026`; nil for any other fields.
+  private static func named(_ fields: [Substring]) -> Parts? {
+    guard fields.count == 3, fields[0].utf8.count <= 2, fields[2].utf8.count == 4,
+      let day = Int(fields[0]), let year = Int(fields[2]),
+      let month = Vocabulary.month(String(fields[1]))
+    else { return nil }
+    return Parts(day: day, month: month, year: year)
   }
 
   private static func slashed(

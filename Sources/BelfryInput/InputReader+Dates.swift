@@ -21,7 +21,13 @@ extension InputReader {
     if let feast = fixedFeast() { return feast }
     let isNext = accept("next")
     if isNext || accept("this", "coming") {
-      if !isNext, accept("weekend") { return .weekday(.saturday, afterToday: false) }
+      if accept("weekend") {
+        let saturday = resolved(.weekday(.saturday, afterToday: false))
+        guard isNext else { return .weekday(.saturday, afterToday: false) }
+        throw .ambiguous(
+          source(from: start),
+          readings: [saturday, saturday.adding(days: 7)].map { "sat \($0.dayAndMonth)" })
+      }
       if let weekday = singleWeekday() { return .weekday(weekday, afterToday: isNext) }
       if isNext, let date = nextUnit() { return .fixed(date) }
       position = start

@@ -10,6 +10,7 @@ extension InputReader {
     if let date = try dayOfNextMonth() { return date }
     if let date = try movingFeast() { return date }
     if let date = try dateBesideDate() { return date }
+    try refuseEndOfWeek()
     if accept("yesterday") { return today.adding(days: -1) }
     if accept("the day after tomorrow", "day after tomorrow", "overmorrow") {
       return today.adding(days: 2)
@@ -106,6 +107,13 @@ extension InputReader {
     }
     position = start
     return nil
+  }
+
+  /// Throws an error for `end of the week`, which is Friday or Sunday.
+  private mutating func refuseEndOfWeek() throws(InputError) {
+    let start = position
+    guard accept("the end of the week", "end of the week", "end of week", "eow") else { return }
+    throw .ambiguous(source(from: start), readings: ["fri", "sun"])
   }
 
   /// Reads `3 weeks before 1 july`, `a week from friday`, `the day after christmas` and `friday week`.

@@ -16,6 +16,11 @@ extension ScheduleReader {
     } else if let date = reader.startOfUnit() {
       draft.start = date
     } else if reader.accept("at"), let times = try reader.times(.any) {
+      // `every 6 hours starting at 7am`
+      if let step, step > 60, window == nil, times.count == 1 {
+        window = (times[0].time, times[0].time)
+        return true
+      }
       // `every day starting at 9`
       guard timeReadings.isEmpty, step == nil else { throw .repeated(.time) }
       timeReadings = times
@@ -76,10 +81,12 @@ extension ScheduleReader {
     let start = reader.position
     var end: ScheduleDraft.End?
     if reader.accept(
-      "until", "till", "til", "through", "thru", "up to", "ending on", "ending", "ends on", "ends",
+      "until", "till", "til", "through", "thru", "up to and including", "up to", "ending on",
+      "ending", "ends on", "ends",
       "to the end of", "end on")
     {
       end = .until(try reader.end(hasTimes: !timeReadings.isEmpty || step != nil))
+      _ = reader.accept("inclusive", "included")
     } else {
       let isMarked = reader.accept("for the next", "for", "only")
       if let count = Vocabulary.number(reader.word),

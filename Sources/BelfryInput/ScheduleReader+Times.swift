@@ -134,11 +134,15 @@ extension ScheduleReader {
 
   /// Reads the window of an interval: `from 9 to 17`, `9-17`.
   mutating func readWindow() throws(InputError) -> Bool {
+    let hasStep = step != nil
     let range: (CivilTime, CivilTime)? = try reader.attempt { (reader) throws(InputError) in
       let isMarked = reader.accept("from", "between")
-      if let range = try reader.timeRange(isMarked: isMarked) { return range }
-      // `every 8 hours from 6am`
-      guard isMarked, let from = try? reader.time(.distinct) else { return nil }
+      // `every hour 9 to 5` has an interval already.
+      if let range = try reader.timeRange(isMarked: isMarked || hasStep) { return range }
+      // `every 8 hours from 6am`, `every 12 hours from 8`, but not `from 8 dec`
+      guard isMarked, let from = try? reader.time(hasStep ? .any : .distinct),
+        Vocabulary.month(reader.word) == nil
+      else { return nil }
       return (from.time, from.time)
     }
     guard let range else { return false }
@@ -176,6 +180,50 @@ extension ScheduleReader {
     }
     if step != nil { throw .repeated(.time) }
     step = minutes
+    return true
+  }
+
+  /// Reads `twice a week on mon and thu` and `twice a month on the 5th and 20th`, whose days must be as many.
+  mutating func readTimesPerPeriod() throws(InputError) -> Bool {
+    let rule: ScheduleDraft.Rule? = try reader.attempt { (reader) throws(InputError) in
+      guard let count = reader.timesCount() else { return nil }
+      if reader.accept("a week", "per week", "each week", "every week", "weekly") {
+        _ = reader.accept("on")
+        guard let days = try reader.weekdays()?.days, days.count == count else { return nil }
+        return .weekly(days, 1)
+      }
+      guard reader.accept("a month", "per month", "each month", "every month", "monthly") else {
+        return nil
+      }
+      _ = reader.accept("on")
+      guard let days = try reader.monthDays(bareNumbers: true)?.days, days.count == count else {
+        return nil
+      }
+      return .monthly(days, 1)
+    }
+    guard let rule else { return false }
+    try add(rule)
+    return true
+  }
+
+  /// Reads `next 4 tuesdays`.
+  mutating func readNextWeekdays() throws(InputError) -> Bool {
+    guard reader.word == "next" || reader.word == "the" && reader.peek(1) == "next" else {
+      return false
+    }
+    let read: (Weekday, Int)? = try reader.attempt { (reader) throws(InputError) in
+      _ = reader.accept("the")
+      reader.advance()
+      guard let count = Vocabulary.number(reader.word), count > 1,
+        Vocabulary.isPlural(reader.peek(1)), let weekday = Vocabulary.weekday(reader.peek(1))
+      else { return nil }
+      reader.advance(2)
+      return (weekday, count)
+    }
+    guard let (weekday, count) = read else { return false }
+    if draft.end != nil { throw .repeated(.end) }
+    try add(.weekly([weekday], 1))
+    draft.end = .count(min(count, ScheduleDraft.maxCount))
     return true
   }
 
@@ -240,6 +288,7 @@ extension InputReader {
   fileprivate mutating func timesCount() -> Int? {
     if accept("once") { return 1 }
     if accept("twice") { return 2 }
+    if accept("thrice") { return 3 }
     if let number = Vocabulary.number(word), peek(1) == "times",
       ["a", "per", "each", "every"].contains(peek(2))
     {

@@ -57,6 +57,8 @@ struct ScheduleReader {
     if try readPartOfDay() { return true }
     if try readStart() { return true }
     if try readTimesPerDay() { return true }
+    if try readTimesPerPeriod() { return true }
+    if try readNextWeekdays() { return true }
     if try readEnd() { return true }
     if try readExceptions() { return true }
     if try readHolidays() { return true }

@@ -33,7 +33,7 @@ enum Vocabulary {
     switch word {
     case "mwf", "m/w/f", "m-w-f": ["mon", "wed", "fri"]
     case "tth", "tuth", "t/th", "tu/th": ["tue", "thu"]
-    case "mtwtf", "m/t/w/t/f": ["mon", "tue", "wed", "thu", "fri"]
+    case "mtwtf", "m/t/w/t/f", "m-f": ["mon", "tue", "wed", "thu", "fri"]
     default: nil
     }
   }
