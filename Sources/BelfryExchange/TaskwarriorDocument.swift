@@ -79,7 +79,18 @@ public enum TaskwarriorDocument {
         task, CalendarItem.schedule(.once(start.date), [start.time]), named: text)
     }
     let period = task["recur"]?.string ?? ""
-    guard let recurrence = recurrence(period, start.date) else {
+    var times = [start.time]
+    let recurrence: Recurrence?
+    if let step = minutes(period), (1..<1440).contains(step), 1440 % step == 0 {
+      recurrence = .daily(.init(start: start.date))
+      times = stride(from: 0, to: 1440, by: step).compactMap { minute in
+        let minute = (start.time.hour * 60 + start.time.minute + minute) % 1440
+        return CivilTime(hour: minute / 60, minute: minute % 60)
+      }.sorted()
+    } else {
+      recurrence = self.recurrence(period, start.date)
+    }
+    guard let recurrence else {
       throw CalendarRule.Unsupported("Belfry does not support its period '\(period)'")
     }
     var limits = Schedule.Limits.none
@@ -89,8 +100,11 @@ public enum TaskwarriorDocument {
       }
       limits.until = zone.civil(at: until)
     }
-    return try alarm(
-      task, CalendarItem.schedule(recurrence, [start.time], limits), named: text)
+    var result = try alarm(
+      task, CalendarItem.schedule(recurrence, times, limits), named: text)
+    // The first occurrence is at the due time, also if the day has earlier times.
+    result.skipped = times.filter { $0 < start.time }.map { CivilDateTime(start.date, $0) }
+    return result
   }
 
   private static func alarm(_ task: JSON, _ schedule: Schedule, named name: String) -> ForeignAlarm
@@ -112,6 +126,30 @@ public enum TaskwarriorDocument {
   private static func instant(_ text: String) -> Instant? {
     guard let time = CalendarTime.read(text), time.isUTC else { return nil }
     return TimeZoneRules.utc.instant(of: time.civil)
+  }
+
+  /// Returns the minutes of a period such as `12h`, `90min` or `PT6H`; nil for any other text.
+  private static func minutes(_ period: String) -> Int? {
+    let text = period.lowercased().filter { $0 != " " }
+    let body = text.hasPrefix("pt") ? text.dropFirst(2) : Substring(text)
+    let digits = body.prefix { $0.isASCII && $0.isNumber }
+    guard let count = Int(digits), (1...1440).contains(count) else { return nil }
+    switch body.dropFirst(digits.count) {
+    case "h", "hr", "hrs", "hour", "hours": return count * 60
+    case "min", "mins", "minute", "minutes": return count
+    case "m" where text.hasPrefix("pt"): return count
+    default: return nil
+    }
+  }
+
+  /// Returns the months of `P1Y2M`; nil for any other text.
+  private static func months(_ period: some StringProtocol) -> Int? {
+    let parts = period.split(separator: "y", omittingEmptySubsequences: false)
+    guard period.hasPrefix("p"), parts.count == 2, parts[1].hasSuffix("m"),
+      let years = Int(parts[0].dropFirst()), let months = Int(parts[1].dropLast()),
+      (0...100).contains(years), (1...1000).contains(months)
+    else { return nil }
+    return years * 12 + months
   }
 
   /// Returns the recurrence of a period such as `weekly`, `3days`, `P1M` or `2 wks`; nil for hours and for other text.
@@ -142,6 +180,7 @@ public enum TaskwarriorDocument {
     default: break
     }
     let text = period.lowercased().filter { $0 != " " }
+    if let months = months(text) { return monthly(months) }
     // ISO 8601 durations: P1M, P2W, P1Y, P10D.
     let body = text.hasPrefix("p") ? text.dropFirst() : Substring(text)
     let digits = body.prefix { $0.isASCII && $0.isNumber }

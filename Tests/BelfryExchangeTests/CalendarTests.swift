@@ -431,7 +431,10 @@ private func expanded(_ bytes: [UInt8], until end: CivilDate) throws -> [CivilDa
     ("3days", "every 3 days at 08:00, from 2026-11-30"),
     ("yearly", "annual on 30 Nov at 08:00"),
     ("2 yrs", "every 2 years on 30 Nov at 08:00, from 2026-11-30"),
-    ("4hours", nil), ("P1M", "monthly on the 30th at 08:00"), ("", nil),
+    ("5hours", nil), ("36h", nil), ("PT12H", "daily at 08:00, 20:00"),
+    ("90min", "daily every 1 h 30 min from 00:30 to 23:00"),
+    ("P1Y2M", "every 14 months on the 30th at 08:00, from 2026-11-30"),
+    ("P1M", "monthly on the 30th at 08:00"), ("", nil),
   ])
   func periodsAreImported(_ period: String, _ summary: String?) throws {
     let json = try JSON(
