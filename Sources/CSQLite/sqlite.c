@@ -47,6 +47,9 @@ const char *belfry_sqlite_load(void) {
   BELFRY_SQLITE_FUNCTIONS(RESOLVE)
   RESOLVE(int, sqlite3_bind_text, (), ())
   RESOLVE(int, sqlite3_bind_blob, (), ())
+  __typeof__(sqlite3_initialize) *initialize = (__typeof__(sqlite3_initialize) *)dlsym(library, "sqlite3_initialize");
+  // Otherwise the first connection does it, and the command waits.
+  if (initialize) initialize();
   return 0;
 }
 

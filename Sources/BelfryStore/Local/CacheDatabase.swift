@@ -68,7 +68,7 @@ final class CacheDatabase {
   ///
   /// - Parameters:
   ///   - path: The path of the file.
-  ///   - creating: True to create the file if it is missing.
+  ///   - creating: True to write, and to create the file if it is missing.
   /// - Throws: `Failure`; `SQLITE_CANTOPEN` without a file, and without libsqlite3.
   init(_ path: String, creating: Bool) throws(Failure) {
     var status = stat()
@@ -87,8 +87,9 @@ final class CacheDatabase {
     }
     connection = opened
     _ = sqlite3_busy_timeout(connection, CacheDatabase.timeout)
+    try execute("PRAGMA mmap_size = \(CacheDatabase.mappedSize)")
     // Otherwise each write would wait for the disk, also that of a command that only reads.
-    try execute("PRAGMA synchronous = OFF; PRAGMA mmap_size = \(CacheDatabase.mappedSize)")
+    if creating { try execute("PRAGMA synchronous = OFF") }
   }
 
   deinit { _ = sqlite3_close(connection) }
