@@ -67,6 +67,8 @@ public enum InputError: Error, Equatable, Sendable {
     case quarterPositions
     /// Weekdays that are omitted from a rule that is not daily or weekly.
     case omittedWeekdays
+    /// Months that a rule without days of the month leaves out.
+    case omittedMonths
     /// A weekly rule for the n-th week of a month, or a similar combination.
     case combination
     /// A time of day that has no fixed hour: `tomorrow morning`.

@@ -169,8 +169,17 @@ extension ScheduleReader {
       draft.exceptions = (draft.exceptions ?? []) + dates
       return true
     }
-    guard let weekdays = try reader.weekdays() else { return false }
-    omittedWeekdays += weekdays.days
+    if let weekdays = try reader.weekdays() {
+      omittedWeekdays += weekdays.days
+      return true
+    }
+    // `not in august`
+    let months: [Int]? = try reader.attempt { (reader) throws(InputError) in
+      _ = reader.accept("in")
+      return try reader.months()
+    }
+    guard let months else { return false }
+    omittedMonths += months
     return true
   }
 

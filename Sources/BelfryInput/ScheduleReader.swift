@@ -8,6 +8,8 @@ struct ScheduleReader {
   var draft: ScheduleDraft
   /// The weekdays that the input leaves out of its rule.
   var omittedWeekdays: [Weekday] = []
+  /// The months that the input leaves out of its rule.
+  var omittedMonths: [Int] = []
   /// The dates of a week or month that the input leaves out.
   var omittedDates: [CivilDate] = []
   /// The interval of `every 20 min`, in minutes, and its window.
@@ -203,6 +205,7 @@ struct ScheduleReader {
       draft.rule = .weekly([day.weekday], 1)
     }
     if !omittedWeekdays.isEmpty { try omitWeekdays() }
+    if !omittedMonths.isEmpty { try omitMonths() }
     omitDates()
     if case .later? = draft.rule, !timeReadings.isEmpty || window != nil { throw .repeated(.time) }
     try selectHalves()
@@ -222,6 +225,7 @@ struct ScheduleReader {
       guard timeReadings.isEmpty else { throw .repeated(.time) }
       if draft.rule == nil { draft.rule = .daily(1) }
       draft.times = try times(every: step)
+      countDoses(every: step)
     } else if let window, window.from == window.to, timeReadings.isEmpty {
       // `daily from 6am`
       draft.times = [window.from]
@@ -238,12 +242,30 @@ struct ScheduleReader {
     return draft
   }
 
+  /// Ends `every 8 hours for 7 days` after 21 times, also if today's first ones have passed.
+  private mutating func countDoses(every step: Int) {
+    guard case .lasting(let period)? = draft.end, case .daily(1)? = draft.rule, window == nil,
+      draft.start == nil, period.unit == .day || period.unit == .week
+    else { return }
+    let days = period.count * (period.unit == .week ? 7 : 1)
+    draft.end = .count(min(days * (1440 / step), ScheduleDraft.maxCount))
+  }
+
   /// Leaves out the dates of `next week` on which the rule has its weekdays.
   private mutating func omitDates() {
     if omittedDates.isEmpty { return }
     var dates = omittedDates
     if case .weekly(let days?, _)? = draft.rule { dates.removeAll { !days.contains($0.weekday) } }
     draft.exceptions = (draft.exceptions ?? []) + dates
+  }
+
+  /// Leaves out months: `first tue of the month except august`.
+  private mutating func omitMonths() throws(InputError) {
+    let months = (1...12).filter { !omittedMonths.contains($0) }
+    guard case .monthly(let days?, 1)? = draft.rule, !months.isEmpty else {
+      throw .unsupported(.omittedMonths)
+    }
+    draft.rule = .annual(months, days, 1)
   }
 
   private mutating func omitWeekdays() throws(InputError) {

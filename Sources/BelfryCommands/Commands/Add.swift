@@ -93,6 +93,23 @@ struct Add: ParsableCommand {
         """)
   }
 
+  /// Returns what to do about a word that is not understood; nil for the usual examples.
+  private func hint(about word: String, in text: String) -> String? {
+    let words = Set(text.lowercased().split(separator: " ").map(String.init))
+    if !words.isDisjoint(with: ["notice", "remind", "reminder", "warn", "warning", "ahead"]) {
+      return
+        "A warning before the time is an option: belfry add 'Car insurance' 30 nov 9am --warn 2w"
+    }
+    if ["by", "within"].contains(word.lowercased()) {
+      return
+        "Belfry rings on a day, not by one: leave out '\(Printable.text(word))'. To warn before it: --warn 2w"
+    }
+    // The title has its quotes already.
+    if title?.contains(" ") == true, !phrase.isEmpty { return nil }
+    return
+      "Put the title into quotes, and only the schedule behind it: belfry add 'Call the vet' tomorrow 9am."
+  }
+
   /// Returns the title, the schedule and the tags of the arguments.
   ///
   /// The first argument is the title if the others are a schedule, or wrong. Otherwise the line decides: see `Input.line`.
@@ -120,10 +137,10 @@ struct Add: ParsableCommand {
     } catch {
       let text = parts.joined(separator: " ")
       let failure = InputErrorText(error, text, .schedule, nil).commandError
-      guard case .notUnderstood(_, suggestion: nil) = error else { throw failure }
-      throw failure.with(hints: [
-        "Put the title into quotes, and only the schedule behind it: belfry add 'Call the vet' tomorrow 9am."
-      ])
+      guard case .notUnderstood(let word, suggestion: nil) = error,
+        let hint = hint(about: word, in: text)
+      else { throw failure }
+      throw failure.with(hints: [hint])
     }
     if line.title.isEmpty { return given }
     // A quoted title stays whole.

@@ -96,6 +96,7 @@ struct InputErrorText {
     case .unequalDates: "one alarm cannot have different days in different months"
     case .quarterPositions: "one alarm cannot count from the start and the end of a quarter"
     case .omittedWeekdays: "only a daily or weekly alarm can leave out weekdays"
+    case .omittedMonths: "only an alarm by days of the month can leave out months"
     case .combination: "one alarm cannot combine these rules"
     case .partOfDay: "this part of the day has no fixed time"
     case .movingFeast: "Easter has another date each year, and one alarm cannot follow it"
