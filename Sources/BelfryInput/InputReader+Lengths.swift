@@ -130,13 +130,10 @@ extension InputReader {
     let word = unsignedWord
     if let parts = InputReader.joinedParts(word) {
       advance()
-      // `1h 15`
-      if word.hasSuffix("h"), !word.contains("."), self.word.utf8.count == 2,
-        let minutes = digits(self.word),
-        minutes < 60, InputReader.seconds(peek(1)) == nil
+      if word.hasSuffix("h"), !word.contains("."),
+        let minutes = minutesBehindHours(from: position - 1)
       {
-        advance()
-        return parts + Int64(minutes) * 60
+        return parts + minutes
       }
       return parts
     }
@@ -149,11 +146,8 @@ extension InputReader {
       advance(2)
       // `1 hour and a half`, `1 h 15`
       if accept("and a half") { return number * unit / 1000 + unit / 2 }
-      if unit == 3600, peek(0).utf8.count == 2, let minutes = digits(peek(0)), minutes < 60,
-        InputReader.seconds(peek(1)) == nil
-      {
-        advance()
-        return number * unit / 1000 + Int64(minutes) * 60
+      if unit == 3600, let minutes = minutesBehindHours(from: position - 2) {
+        return number * unit / 1000 + minutes
       }
       return number * unit / 1000
     }
@@ -161,6 +155,17 @@ extension InputReader {
     guard isFirst, word.first?.isNumber == true else { return nil }
     advance()
     return number * 60 / 1000
+  }
+
+  /// Reads the minutes of `1 h 15` and `1h 15`, in seconds. In `every 8 hours 21 times` the number is none of the length.
+  private mutating func minutesBehindHours(from start: Int) -> Int64? {
+    guard start == 0 || !["every", "each"].contains(tokens[start - 1].text),
+      word.utf8.count == 2, let minutes = digits(word), minutes < 60,
+      InputReader.seconds(peek(1)) == nil, Vocabulary.month(peek(1)) == nil,
+      !["times", "time", "am", "pm", "o'clock", "uhr"].contains(peek(1))
+    else { return nil }
+    advance()
+    return Int64(minutes) * 60
   }
 
   /// Returns the length of a word such as `90s` or `1h30m`.
