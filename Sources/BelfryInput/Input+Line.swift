@@ -151,8 +151,7 @@ extension Input {
   /// Returns true for a word with which a schedule that repeats begins: `daily`, `mondays`.
   public static func beginsRule(_ word: String) -> Bool {
     let word = word.lowercased()
-    return ["every", "each", "daily", "weekly", "monthly", "yearly", "annually", "quarterly"]
-      .contains(word) || Vocabulary.weekday(word) != nil && Vocabulary.isPlural(word)
+    return ruleWords.contains(word) || Vocabulary.weekday(word) != nil && Vocabulary.isPlural(word)
   }
 
   /// Returns true for `+home` and `#home`. `+3d` is a length.

@@ -126,10 +126,13 @@ public enum Input {
   /// Returns true if a word begins schedules and hardly continues titles: `every`, `daily`, `10`.
   public static func startsSchedule(_ word: String) -> Bool {
     let word = word.lowercased()
-    return word.first?.isNumber == true
-      || ["every", "each", "daily", "weekly", "monthly", "yearly", "annually", "quarterly"]
-        .contains(word)
+    return word.first?.isNumber == true || ruleWords.contains(word)
   }
+
+  /// The words with which rules begin, and which hardly continue titles.
+  static let ruleWords: Set = [
+    "every", "each", "daily", "weekly", "monthly", "yearly", "annually", "quarterly",
+  ]
 
   /// Returns the latest possible occurrence of a schedule that ends on a date: `2027-06-30`, `june`, `30 Jun`.
   public static func end(_ text: String, in context: InputContext) throws(InputError)

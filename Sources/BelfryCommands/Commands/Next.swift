@@ -55,8 +55,10 @@ struct Next: ParsableCommand {
 
   /// Returns the dates of the words `due:`, which select occurrences here; nil without such a word.
   private func dueDates(_ context: CommandContext) throws -> ClosedRange<CivilDate>? {
+    let words = words.filter(AlarmFilter.isDue)
+    if words.isEmpty { return nil }
     let parser = InputParser(context)
-    let filter = try AlarmFilter(words.filter(AlarmFilter.isDue), parser.context) {
+    let filter = try AlarmFilter(words, parser.context) {
       try parser.date($0, of: "due:")
     }
     return filter.dueDates
