@@ -73,7 +73,7 @@ struct CalendarItem {
   /// - Parameter name: The name of the item from which the identifier of its alarm follows.
   private func remark(_ reason: Unsupported, of name: String) -> Remark {
     var remark = Remark(title: title, reason.reason)
-    let hasEnded = status == "CANCELLED" || ending == "it is \(CalendarItem.completed)"
+    let hasEnded = status == "CANCELLED" || !isAnswer && isCompleted
     remark.isFailure =
       !reason.isOver && ending == nil && !(item.name == "VTODO" && startProperty == nil)
     if hasEnded { remark.ended = Identifier(naming: name) }
@@ -277,9 +277,6 @@ struct CalendarItem {
   /// The name of a changed occurrence from which the identifier of its alarm follows.
   private var nameOfChange: String { "\(identifier) \(item.first("RECURRENCE-ID")?.value ?? "")" }
 
-  /// The status of a to-do that is done, in the words of a reason.
-  private static let completed = "completed"
-
   private var startProperty: CalendarProperty? {
     item.first("DTSTART") ?? item.first("DUE") ?? item.first("RECURRENCE-ID")
   }
@@ -310,22 +307,24 @@ struct CalendarItem {
       ?? item.rejected.first { $0.name == "STATUS" }?.value.uppercased()
   }
 
+  /// True for an item of an answer to an invitation, or of a proposal.
+  private var isAnswer: Bool { item.first(CalendarComponent.answer) != nil }
+
+  /// True for an item that is done.
+  private var isCompleted: Bool {
+    if status == "COMPLETED" { return true }
+    guard item.name == "VTODO", status != "CANCELLED" else { return false }
+    let isWhole = (item.first("PERCENT-COMPLETE").flatMap { Int($0.value) } ?? 0) >= 100
+    let hasTime = item.first("COMPLETED") != nil
+    // Another status contradicts a single property, which can be left from an earlier completion.
+    return status == nil ? isWhole || hasTime : isWhole && hasTime
+  }
+
   /// The reason why the item does not ring any more; nil if it rings.
   private var ending: String? {
-    if item.first(CalendarComponent.answer) != nil {
-      return "it is an answer to an invitation, or a proposal"
-    }
-    if let status, status == "CANCELLED" || status == "COMPLETED" {
-      return "it is \(status.lowercased())"
-    }
-    if item.name == "VTODO" {
-      let isWhole = (item.first("PERCENT-COMPLETE").flatMap { Int($0.value) } ?? 0) >= 100
-      let hasTime = item.first("COMPLETED") != nil
-      // Another status contradicts a single property, which can be left from an earlier completion.
-      if status == nil ? isWhole || hasTime : isWhole && hasTime {
-        return "it is \(CalendarItem.completed)"
-      }
-    }
+    if isAnswer { return "it is an answer to an invitation, or a proposal" }
+    if status == "CANCELLED" { return "it is cancelled" }
+    if isCompleted { return "it is completed" }
     let kind = item.first("X-KDE-KALARM-TYPE")?.value.uppercased() ?? ""
     if kind.hasPrefix("ARCHIVED") { return "it is an archived alarm of KAlarm" }
     let actions = Set(item.components("VALARM").map { $0.first("ACTION")?.value.uppercased() })
