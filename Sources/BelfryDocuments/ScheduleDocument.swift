@@ -3,15 +3,16 @@ import BelfryStore
 
 /// A schedule, in the documents of alarms and of partners' requests. `ScheduleRecord` has the same keys.
 package struct ScheduleDocument: Encodable {
-  /// The kind: `once`, `daily`, `weekly`, `monthly`, `monthly-weekday`, `annual`, `days` or
+  /// The kind: `once`, `daily`, `weekly`, `monthly`, `monthly-weekday`, `annual`, `days`, `cyclic`, `dates`, `elapsed` or
   /// `after-done`.
   let kind: String
   /// The times of day, such as `09:00`, ascending.
   let times: [String]
-  /// The date from which cycles are counted, or for `after-done` the first date; absent for `once`.
+  /// The date from which cycles are counted, or for `elapsed` and `after-done` the first date; absent for `once` and
+  /// `dates`.
   private(set) var start: String?
-  /// The number of days, weeks, months or years in a cycle, or for `days` a factor of `days`; absent for `once` and
-  /// `after-done`.
+  /// The number of days, weeks, months or years in a cycle, or for `days` a factor of `days`; absent for the kinds
+  /// that have no such number.
   let interval: Int?
   /// For `once` a date; for `annual` with one date a month and day such as `03-15`.
   private(set) var date: String?
@@ -23,6 +24,14 @@ package struct ScheduleDocument: Encodable {
   private(set) var weekday: String?
   /// For `annual` with several dates: the months, such as `[3, 11]`.
   private(set) var months: [Int]?
+  /// For `cyclic`: the number of days with the alarm in each cycle.
+  private(set) var daysOn: Int?
+  /// For `cyclic`: the number of days without the alarm in each cycle.
+  private(set) var daysOff: Int?
+  /// For `dates`: the dates, ascending.
+  private(set) var dates: [String]?
+  /// For `elapsed`: the distance from one occurrence to the next, in minutes.
+  private(set) var minutes: Int?
   /// For `after-done`: the period, such as `90d`, `2w`, `6mo` or `1y`.
   private(set) var after: String?
   /// For `after-done`: the date up to which completions are ignored; absent to count all.
@@ -64,7 +73,8 @@ package struct ScheduleDocument: Encodable {
     kind = ScheduleRecord.kind(of: schedule.recurrence)
     times = schedule.times.map(\.description)
     start = schedule.recurrence.cadence?.start.description
-    interval = schedule.recurrence.cadence?.interval
+    interval =
+      schedule.recurrence.hasInterval ? schedule.recurrence.cadence?.interval : nil
     until = schedule.limits.untilText
     let exceptions = schedule.limits.exceptions
     except = exceptions.isEmpty ? nil : exceptions.map(\.description)
@@ -81,6 +91,11 @@ package struct ScheduleDocument: Encodable {
       date = schedule.recurrence.annualDate
       if date == nil { (self.months, days) = (months, .monthDays(monthDays)) }
     case .days(let count, _): days = .count(count)
+    case .cyclic(let on, let off, _): (daysOn, daysOff) = (on, off)
+    case .dates(let list): dates = list.map(\.description)
+    case .elapsed(let minutes, let start):
+      self.minutes = minutes
+      self.start = start.description
     case .afterDone(let period, let origin):
       after = period.description
       start = origin.start.description

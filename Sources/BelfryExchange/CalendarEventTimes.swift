@@ -139,8 +139,10 @@ struct CalendarEventTimes {
       throw Unsupported("it changes an occurrence that the series does not have")
     }
     var result = self
+    var times = schedule.times
+    if case .elapsed = schedule.recurrence { times = [first.time] }
     result.schedule = try CalendarItem.schedule(
-      schedule.recurrence.starting(on: first.date), schedule.times, schedule.limits)
+      schedule.recurrence.starting(on: first.date), times, schedule.limits)
     return result
   }
 
@@ -202,12 +204,16 @@ struct CalendarEventTimes {
           }
       }
     let dates = Dictionary(grouping: silent, by: \.date)
-    let whole = dates.filter { $0.value.count == schedule.times.count }.map(\.key)
+    func isWhole(_ silent: [CivilDateTime]) -> Bool {
+      if case .elapsed = schedule.recurrence { return false }
+      return silent.count == schedule.times.count
+    }
+    let whole = dates.filter { isWhole($0.value) }.map(\.key)
     var limits = schedule.limits
     limits.exceptions = whole
     return (
       try CalendarItem.schedule(schedule.recurrence, schedule.times, limits),
-      silent.filter { dates[$0.date]?.count != schedule.times.count }
+      silent.filter { !isWhole(dates[$0.date] ?? []) }
     )
   }
 }

@@ -41,6 +41,7 @@ struct CalendarEvents {
         // iCalendar has no series that ends before it starts.
         let start = CivilDateTime(first, times.times[0])
         if let until = schedule.limits.until, until < start { continue }
+        if isOmittedDate(start) { continue }
         let own = added.filter { times.times.contains($0.time) }
         added.subtract(own)
         events.append(event(rule, first, times, number: events.count, moves, adding: own))
@@ -112,12 +113,13 @@ struct CalendarEvents {
         event.add(name, part.joined(separator: ","), zone)
       }
     }
-    let skipped = alarm.progress.occurrences
-      .filter {
-        $0.value.state == .skipped && group.times.contains($0.key.time)
-          && rule.covers($0.key.date)
-      }.map(\.key)
-    let omitted = rule.text == nil ? [] : schedule.limits.exceptions + moves.omitted(from: rule)
+    var (omitted, skipped): ([CivilDate], [CivilDateTime])
+    if case .elapsed = schedule.recurrence {
+      (omitted, skipped) = ([], self.skipped + omittedTimes)
+    } else {
+      omitted = rule.text == nil ? [] : schedule.limits.exceptions + moves.omitted(from: rule)
+      skipped = self.skipped.filter { group.times.contains($0.time) && rule.covers($0.date) }
+    }
     add("EXDATE", omitted, and: skipped)
     add("RDATE", [], and: Array(added))
     event.add("SUMMARY", library.escaped(alarm.title))
@@ -133,6 +135,32 @@ struct CalendarEvents {
       event.components.append(reminder)
     }
     return event
+  }
+
+  private var skipped: [CivilDateTime] {
+    alarm.progress.occurrences.filter { $0.value.state == .skipped }.map(\.key)
+  }
+
+  /// Returns true for a date of a list that is skipped, or on which the alarm does not ring.
+  private func isOmittedDate(_ moment: CivilDateTime) -> Bool {
+    guard case .dates = schedule.recurrence else { return false }
+    return skipped.contains(moment) || !timeline.scheduled.contains(moment)
+  }
+
+  /// The times of an `elapsed` rule on its exceptions and the holidays that it leaves out.
+  private var omittedTimes: [CivilDateTime] {
+    let holidays = schedule.limits.onHoliday == .skip ? timeline.calendar.holidays : []
+    guard let rule = try? Schedule(schedule.recurrence, times: schedule.times) else { return [] }
+    let all = Occurrences(rule, in: weekdays)
+    return Set(schedule.limits.exceptions + holidays).flatMap { date in
+      var moments: [CivilDateTime] = []
+      var next = all.first(onOrAfter: CivilDateTime(date, .midnight))
+      while let moment = next, moment.date == date {
+        moments.append(moment)
+        next = all.next(after: moment)
+      }
+      return moments
+    }
   }
 
   /// The end of a rule: `;UNTIL=20270630T215900Z`, in UTC if the events have a time zone.
@@ -166,8 +194,9 @@ private struct HolidayMoves {
     self.weekdays = weekdays
     let schedule = timeline.alarm.schedule
     let holidays = timeline.calendar.holidays
-    guard schedule.usesCalendar, !schedule.followsCompletion, let first = holidays.first,
-      let last = holidays.last
+    var isByDate = !schedule.followsCompletion
+    if case .elapsed = schedule.recurrence { isByDate = false }
+    guard schedule.usesCalendar, isByDate, let first = holidays.first, let last = holidays.last
     else {
       (added, actual, window) = ([], [], nil)
       return

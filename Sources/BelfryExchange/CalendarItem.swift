@@ -1,6 +1,5 @@
 import BelfryCore
 import BelfryStore
-import Crypto
 
 /// The context in which the items of a document are read.
 struct CalendarContext {
@@ -14,8 +13,8 @@ struct CalendarItem {
   typealias Unsupported = CalendarRule.Unsupported
 
   let item: CalendarComponent
-  private let context: CalendarContext
-  private var zones: CalendarZones { context.zones }
+  let context: CalendarContext
+  var zones: CalendarZones { context.zones }
 
   init(_ item: CalendarComponent, _ context: CalendarContext) {
     self.item = item
@@ -23,10 +22,7 @@ struct CalendarItem {
   }
 
   /// The time of day at which an all-day item without a reminder rings, in minutes after midnight.
-  private static let wholeDay = 9 * 60
-
-  /// The maximum number of alarms for the additional dates of one item.
-  private static let maxDates = 100
+  static let wholeDay = 9 * 60
 
   // MARK: Series
 
@@ -71,7 +67,7 @@ struct CalendarItem {
   /// Returns the remark that an item is left out.
   ///
   /// - Parameter name: The name of the item from which the identifier of its alarm follows.
-  private func remark(_ reason: Unsupported, of name: String) -> Remark {
+  func remark(_ reason: Unsupported, of name: String) -> Remark {
     var remark = Remark(title: title, reason.reason)
     let hasEnded = status == "CANCELLED" || !isAnswer && isCompleted
     remark.isFailure =
@@ -198,7 +194,7 @@ struct CalendarItem {
   }
 
   /// The time of the occurrence that the item changes; nil if it is no change.
-  private var changed: CalendarMoment? {
+  var changed: CalendarMoment? {
     item.first("RECURRENCE-ID").flatMap { zones.moments($0).first }
   }
 
@@ -236,313 +232,9 @@ struct CalendarItem {
       && (try? main.start())?.isDate == start.isDate
   }
 
-  // MARK: Properties
-
-  /// The title.
-  var title: String { texts.title }
-
-  /// The text of a reminder that programs write if the user enters none.
-  private static let standardTexts: Set<String> = [
-    "this is an event reminder", "reminder", "default mozilla description", "alarm",
-    "event reminder",
-    "alarm notification", "display",
-  ]
-
-  /// The title and the note. Without a summary, the text of a reminder is the title, or else the description.
-  private var texts: (title: String, note: String?) {
-    func text(_ property: CalendarProperty?) -> String? {
-      guard let text = property.map({ context.library.text($0.value) }),
-        text.contains(where: { !$0.isWhitespace })
-      else { return nil }
-      return text
-    }
-    let description = text(item.first("DESCRIPTION"))
-    if let summary = text(item.first("SUMMARY")) { return ForeignAlarm.texts(summary, description) }
-    let shown = item.components("VALARM").compactMap { text($0.first("DESCRIPTION")) }
-      .first { !CalendarItem.standardTexts.contains($0.lowercased()) }
-    guard let words = shown ?? description else { return ForeignAlarm.texts("", nil) }
-    let line = words.split(separator: "\n").first { $0.contains { !$0.isWhitespace } } ?? ""
-    let title = ForeignAlarm.texts(String(line), nil).title
-    // The note has what the title does not show.
-    let notes = [shown, description].compactMap(\.self).filter { $0 != title }
-    return ForeignAlarm.texts(title, notes.isEmpty ? nil : notes.joined(separator: "\n"))
-  }
-
-  /// The name of the item from which the identifier of its alarm follows.
-  private var identifier: String {
-    let uid = item.first("UID")?.value ?? ""
-    return uid.isEmpty ? "\(title) \(startProperty?.value ?? "")" : uid
-  }
-
-  /// The name of a changed occurrence from which the identifier of its alarm follows.
-  private var nameOfChange: String { "\(identifier) \(item.first("RECURRENCE-ID")?.value ?? "")" }
-
-  private var startProperty: CalendarProperty? {
-    item.first("DTSTART") ?? item.first("DUE") ?? item.first("RECURRENCE-ID")
-  }
-
-  private func start() throws(Unsupported) -> CalendarMoment {
-    if let line = item.rejected.first(where: { $0.name == "DTSTART" }) {
-      throw Unsupported("its start is not valid: \(line.value)")
-    }
-    guard let property = startProperty, var start = zones.moments(property).first else {
-      throw Unsupported("it has no time")
-    }
-    if isWholeDayAlarm {
-      start.civil.time = .midnight
-      start.isDate = true
-    }
-    return start
-  }
-
-  /// True for an alarm of KAlarm that has a date without a time.
-  private var isWholeDayAlarm: Bool {
-    let flags = item.first("X-KDE-KALARM-FLAGS")?.value.uppercased() ?? ""
-    return flags.split { !$0.isLetter }.contains("DATE")
-  }
-
-  /// The status in capitals; nil for none.
-  private var status: String? {
-    item.first("STATUS")?.value.uppercased()
-      ?? item.rejected.first { $0.name == "STATUS" }?.value.uppercased()
-  }
-
-  /// True for an item of an answer to an invitation, or of a proposal.
-  private var isAnswer: Bool { item.first(CalendarComponent.answer) != nil }
-
-  /// True for an item that is done.
-  private var isCompleted: Bool {
-    if status == "COMPLETED" { return true }
-    guard item.name == "VTODO", status != "CANCELLED" else { return false }
-    let isWhole = (item.first("PERCENT-COMPLETE").flatMap { Int($0.value) } ?? 0) >= 100
-    let hasTime = item.first("COMPLETED") != nil
-    // Another status contradicts a single property, which can be left from an earlier completion.
-    return status == nil ? isWhole || hasTime : isWhole && hasTime
-  }
-
-  /// The reason why the item does not ring any more; nil if it rings.
-  private var ending: String? {
-    if isAnswer { return "it is an answer to an invitation, or a proposal" }
-    if status == "CANCELLED" { return "it is cancelled" }
-    if isCompleted { return "it is completed" }
-    let kind = item.first("X-KDE-KALARM-TYPE")?.value.uppercased() ?? ""
-    if kind.hasPrefix("ARCHIVED") { return "it is an archived alarm of KAlarm" }
-    let actions = Set(item.components("VALARM").map { $0.first("ACTION")?.value.uppercased() })
-    if !kind.isEmpty, actions == ["PROCEDURE"] { return "it runs a command" }
-    if kind.hasPrefix("TEMPLATE") { return "it is a template of KAlarm" }
-    return nil
-  }
-
-  /// Returns the dates and times of all properties with a name.
-  private func moments(_ name: String) -> [CalendarMoment] {
-    (item.all(name) + item.rejected.filter { $0.name == name }).flatMap(zones.moments)
-  }
-
-  /// The recurrence rule; nil for none.
-  private var rule: String? {
-    get throws(Unsupported) {
-      let valid = item.all("RRULE").map(\.value)
-      let rejected = item.rejected.filter { $0.name == "RRULE" }.map(\.value)
-      guard Set(valid).count + rejected.count <= 1 else {
-        throw Unsupported("it has several recurrence rules")
-      }
-      guard let text = rejected.first else { return valid.first }
-      // libical rejects a rule without the reason, also if it has white space or two ends.
-      let rule = text.filter { !$0.isWhitespace }
-      let start = CivilDateTime(.earliest, .midnight)
-      let reading = try CalendarRule.read(rule, start: start, allowsBothEnds: true)
-      guard rule != text || (reading.count != nil && reading.until != nil) else {
-        throw Unsupported("its recurrence rule is not valid: \(text)")
-      }
-      return rule
-    }
-  }
-
-  /// The lines that libical rejected and Belfry does not read, as noun phrases.
-  private var unreadableLines: [String] {
-    let read = ["RRULE", "EXDATE", "RDATE", "DTSTART", "STATUS"]
-    let lines = item.rejected.filter { line in
-      !read.contains(line.name)
-        || ["EXDATE", "RDATE"].contains(line.name) && zones.moments(line).isEmpty
-    }
-    let errors = item.all("X-LIC-ERROR").filter { !$0.value.hasPrefix("No value for ") }
-    return errors.prefix(1).map { "an unrecognized line (\($0.value))" }
-      + lines.map { "an unrecognized line (\($0.name):\($0.value))" }
-  }
-
-  // MARK: Alarms of a rule
-
-  private func events(
-    _ rule: String, from start: CalendarMoment, _ losses: inout [String]
-  ) throws(Unsupported) -> CalendarEventTimes {
-    let reading = try CalendarRule.read(rule, start: start.civil, allowsBothEnds: true)
-    let events = try CalendarEventTimes(reading, from: start, zones)
-    if reading.hasAdditionalDates,
-      let exact = try events.exact(rule: rule, reading, context.library)
-    {
-      return exact
-    }
-    losses += reading.losses
-    return events
-  }
-
-  /// Returns the alarm of a rule, and the events that have no occurrence of it.
-  private func series(
-    _ events: CalendarEventTimes, _ reminders: [CalendarReminder],
-    omitting exceptions: [CalendarMoment], and changes: [CalendarMoment], _ name: String,
-    _ losses: inout [String]
-  ) throws(Unsupported) -> (alarm: ForeignAlarm, omitted: Set<CivilDateTime>) {
-    let rules = zones.rules(events.start.zone)
-    var offsets = self.offsets(reminders, from: events.start, &losses)
-    let plain = events.start.isDate ? CalendarItem.wholeDay : 0
-    if offsets.isEmpty || (isWholeDayAlarm && offsets == [0]) { offsets = [plain] }
-    offsets = offsets.map { $0 + events.shift }
-    var warnings: [Int] = []
-    var schedule = events.schedule(at: offsets)
-    if schedule == nil, let last = offsets.last {
-      // Warnings before the last reminder can be on another day.
-      schedule = events.schedule(at: [last])
-      warnings = offsets.dropLast().map { last - $0 }
-      if schedule == nil {
-        // An alarm at the item's own time is better than one on a wrong day.
-        let own = events.shift + plain
-        schedule = events.schedule(at: [own])
-        warnings = offsets.filter { $0 < own }.map { own - $0 }
-        losses.append(
-          "reminders on another day (the alarm rings at the start"
-            + (warnings.isEmpty ? ")" : " and warns before it)"))
-        offsets = [own]
-      } else {
-        offsets = [last]
-      }
-    }
-    guard var schedule else { throw Unsupported("Belfry does not support its times of day") }
-    if let until = schedule.limits.until, rules.instant(of: until) <= context.now {
-      throw Unsupported("it ended on \((events.schedule.limits.until ?? until).date)", isOver: true)
-    }
-    // Changes of the past need no exception.
-    let future = changes.filter { change in
-      let civil = zones.civil(change, like: events.start)
-      return rules.instant(
-        of: CivilDateTime(minuteNumber: civil.minuteNumber + (offsets.last ?? 0) + 1440))
-        > context.now
-    }
-    let omitted = events.omitted(exceptions + future, zones)
-    var skipped: [CivilDateTime]
-    (schedule, skipped) = try events.excepting(omitted, from: schedule, at: offsets)
-    let rings = Occurrences(schedule, in: .standard)
-    var next = rings.next(after: rules.civil(at: context.now))
-    while let moment = next, skipped.contains(moment) { next = rings.next(after: moment) }
-    guard next != nil else { throw Unsupported("it is over", isOver: true) }
-    skipped.sort()
-    var alarm = alarm(name, schedule, events.start.zone, &losses)
-    alarm.skipped = skipped
-    alarm.warn(before: warnings.map { Int64($0) * 60 }, &losses)
-    return (alarm, omitted)
-  }
-
-  /// Returns the distances of the reminders from the start of a repeating item in minutes, ascending.
-  private func offsets(
-    _ reminders: [CalendarReminder], from start: CalendarMoment, _ losses: inout [String]
-  ) -> [Int] {
-    var offsets: Set<Int> = []
-    for reminder in reminders {
-      switch reminder {
-      case .start(let duration): offsets.insert(duration.minutes)
-      case .end(let duration):
-        offsets.insert(
-          CalendarLength(of: item, from: start, zones).wallMinutes + duration.minutes)
-      case .fixed: losses.append("a reminder at an absolute time")
-      }
-    }
-    return offsets.sorted()
-  }
-
-  // MARK: Alarms of single dates
-
-  /// Returns one alarm for each future date. The first date has the name of the item if it is the start.
-  private func singles(
-    _ dates: [CalendarMoment], like start: CalendarMoment, _ reminders: [CalendarReminder],
-    _ changes: [CalendarMoment], _ name: String, _ losses: inout [String]
-  ) throws(Unsupported) -> [ForeignAlarm] {
-    let exceptions = (changed == nil ? moments("EXDATE") : []) + changes
-    let omitted = Set(exceptions.map { zones.civil($0, like: start) })
-    let omittedDates = Set(exceptions.filter { $0.isDate || start.isDate }.map(zones.date))
-    var moments: [CivilDateTime] = []
-    for date in dates {
-      let civil = zones.civil(date, like: start)
-      let isOmitted =
-        start.isDate || omittedDates.contains(civil.date)
-        ? omittedDates.contains(civil.date) : omitted.contains(civil)
-      if !isOmitted, !moments.contains(civil) { moments.append(civil) }
-    }
-    if moments.isEmpty, !dates.isEmpty, changed == nil, !exceptions.isEmpty,
-      item.first("RRULE") == nil
-    {
-      throw Unsupported("its exceptions leave no date", isOver: true)
-    }
-    var alarms: [ForeignAlarm] = []
-    for civil in moments {
-      guard let (rings, zone) = self.rings(of: civil, like: start, reminders) else { continue }
-      if alarms.count == CalendarItem.maxDates {
-        losses.append("all dates of its RDATE from \(civil.date) on")
-        break
-      }
-      let isStart = civil == start.civil && item.first("RRULE") == nil
-      let last = zones.rules(zone).civil(at: rings[rings.count - 1])
-      let schedule = try CalendarItem.schedule(.once(last.date), [last.time])
-      var unused: [String] = []
-      var alarm = alarm(
-        isStart ? name : "\(name) \(CalendarTime.text(civil))", schedule, zone, &unused)
-      alarm.warn(
-        before: rings.dropLast().map { rings[rings.count - 1].seconds(since: $0) }, &unused)
-      if alarms.isEmpty { losses += unused }
-      alarms.append(alarm)
-    }
-    return alarms
-  }
-
-  /// Returns the instants of the reminders of an event from now on, ascending, and the zone in which the last one can
-  /// be written; nil if that is over.
-  private func rings(
-    of civil: CivilDateTime, like start: CalendarMoment, _ reminders: [CalendarReminder]
-  ) -> (rings: [Instant], zone: Alarm.Zone)? {
-    let rules = zones.rules(start.zone)
-    func instant(_ civil: CivilDateTime, _ duration: CalendarDuration) -> Instant {
-      let day = CivilDateTime(civil.date.adding(days: duration.days), civil.time)
-      return rules.instant(of: day).adding(seconds: Int64(duration.seconds))
-    }
-    let plain = CivilDateTime(
-      minuteNumber: civil.minuteNumber + (start.isDate ? CalendarItem.wholeDay : 0))
-    var rings = reminders.compactMap { reminder -> Instant? in
-      switch reminder {
-      case .start(let duration): return instant(civil, duration)
-      // A fixed time of the past is often that of a reminder that the user has seen.
-      case .fixed(let instant): return instant > context.now ? instant : nil
-      case .end(let duration):
-        let length = CalendarLength(of: item, from: start, zones).duration
-        // The days of both are by the calendar, and their times are exact.
-        return instant(
-          civil,
-          CalendarDuration(
-            days: length.days + duration.days, seconds: length.seconds + duration.seconds))
-      }
-    }
-    if rings.isEmpty || (isWholeDayAlarm && reminders == [.start(CalendarDuration())]) {
-      rings = [rules.instant(of: plain)]
-    }
-    rings = Set(rings).sorted()
-    rings.removeAll { $0 <= context.now }
-    guard let last = rings.last else { return nil }
-    // The second of two equal times of the wall clock can only be written in another zone.
-    let minute = Instant(seconds: last.seconds - last.seconds % 60)
-    let isExact = start.zone == .floating || rules.instant(of: rules.civil(at: last)) == minute
-    return (rings, isExact ? start.zone : .named("UTC"))
-  }
-
   // MARK: Parts of an alarm
 
-  private func alarm(
+  func alarm(
     _ name: String, _ schedule: Schedule, _ zone: Alarm.Zone, _ losses: inout [String]
   ) -> ForeignAlarm {
     let (title, note) = texts
@@ -567,20 +259,9 @@ struct CalendarItem {
 
 extension ForeignAlarm {
   /// Adds warnings at some seconds before each occurrence.
-  fileprivate mutating func warn(before seconds: [Int64], _ losses: inout [String]) {
+  mutating func warn(before seconds: [Int64], _ losses: inout [String]) {
     if seconds.isEmpty { return }
     delivery.warnings = WarningPlan(seconds.filter { $0 >= 60 }.sorted(by: >))
     if delivery.warnings == nil { losses.append("all reminders but the last") }
-  }
-}
-
-extension Identifier {
-  /// Creates the identifier that always belongs to a name in another program.
-  init(naming name: String) {
-    let digest = Array(SHA256.hash(data: Array("belfry import \(name)".utf8)))
-    func word(_ start: Int) -> UInt64 {
-      digest[start..<(start + 8)].reduce(0) { $0 << 8 | UInt64($1) }
-    }
-    self.init(high: word(0), low: word(8))
   }
 }

@@ -12,6 +12,17 @@ extension CalendarRule {
     switch recurrence {
     case .once: return rule(nil)
     case .afterDone(_, let origin): return [CalendarRule(nil, covering: .once(origin.start))]
+    case .dates(let dates): return dates.map { CalendarRule(nil, covering: .once($0)) }
+    case .elapsed(let minutes, let start):
+      let distance =
+        minutes % 60 == 0 ? "HOURLY\(interval(minutes / 60))" : "MINUTELY\(interval(minutes))"
+      return [CalendarRule("FREQ=\(distance)", covering: .once(start))]
+    case .cyclic(let on, let off, let start):
+      return (0..<on).map { day in
+        let start = start.adding(days: day)
+        return CalendarRule(
+          "FREQ=DAILY\(interval(on + off))", covering: .days(on + off, .init(start: start)))
+      }
     case .daily: return rule("FREQ=DAILY\(every)")
     case .days(let count, let cadence):
       return rule("FREQ=DAILY\(interval(count * cadence.interval))")

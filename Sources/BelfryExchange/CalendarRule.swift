@@ -22,8 +22,13 @@ struct CalendarRule: Hashable {
     self.recurrence = recurrence
   }
 
-  /// Returns true if the rule covers the month of a date.
-  func covers(_ date: CivilDate) -> Bool { months?.contains(date.month) ?? true }
+  /// Returns true if the rule covers the month of a date, and for a rule by days the date itself.
+  func covers(_ date: CivilDate) -> Bool {
+    if case .days = recurrence, recurrence.first(onOrAfter: date, in: .standard) != date {
+      return false
+    }
+    return months?.contains(date.month) ?? true
+  }
 
   /// The names of the weekdays from Monday to Sunday.
   static let names = ["MO", "TU", "WE", "TH", "FR", "SA", "SU"]
@@ -77,13 +82,19 @@ struct CalendarRule: Hashable {
     var losses: [String] = []
     let period = period(parts["FREQ"], interval)
     let cadence = Recurrence.Cadence(interval: period == nil ? interval : 1, start: start.date)
-    let recurrence = try recurrence(parts, start, cadence, &losses)
-    let times =
-      if let period {
-        try times(every: period, parts, start.time)
-      } else {
-        try times(parts, start.time)
+    var recurrence = try recurrence(parts, start, cadence, &losses)
+    let times: [CivilTime]?
+    if let period, 1440 % period != 0 {
+      guard case .daily = recurrence, parts["BYHOUR"] == nil, parts["BYMINUTE"] == nil else {
+        throw Unsupported("its times of day differ from day to day")
       }
+      recurrence = .elapsed(minutes: period, start: start.date)
+      times = [start.time]
+    } else if let period {
+      times = try self.times(every: period, parts, start.time)
+    } else {
+      times = try self.times(parts, start.time)
+    }
     if parts["BYSETPOS"] != nil, times?.count ?? 1 > 1 {
       // A position counts the occurrences of a period, and each day has several.
       throw Unsupported("Belfry does not support BYSETPOS with several times of day")
@@ -148,13 +159,10 @@ struct CalendarRule: Hashable {
     }
   }
 
-  /// Returns the times of day of an hourly or minutely rule, which must be the same on each day.
+  /// Returns the times of day of an hourly or minutely rule, which are the same on each day.
   private static func times(
     every period: Int, _ parts: Parts, _ start: CivilTime
   ) throws(Unsupported) -> [CivilTime] {
-    guard 1440 % period == 0 else {
-      throw Unsupported("its times of day differ from day to day")
-    }
     let hours = try parts.numbers("BYHOUR")
     let minutes = try parts.numbers("BYMINUTE")
     var times = stride(from: start.minuteOfDay % period, to: 1440, by: period).compactMap {

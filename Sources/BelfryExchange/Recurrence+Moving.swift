@@ -4,6 +4,9 @@ extension Recurrence {
   /// Returns the recurrence whose dates are a number of days after those of this one; nil if there is none.
   func moved(byDays days: Int) -> Recurrence? {
     guard days != 0 else { return self }
+    if case .elapsed(let minutes, let start) = self {
+      return .elapsed(minutes: minutes, start: start.adding(days: days))
+    }
     guard let result = shifted(byDays: days) else { return nil }
     // The shift of a rule by months is not the same in all months and for all intervals, so its dates are compared.
     var (a, b) = (CivilDate.earliest, CivilDate.earliest)
@@ -30,6 +33,9 @@ extension Recurrence {
     case .once(let date): return .once(date.adding(days: days))
     case .daily(let cadence): return .daily(moved(cadence))
     case .days(let count, let cadence): return .days(count, moved(cadence))
+    case .cyclic(let on, let off, let start):
+      return .cyclic(on: on, off: off, start: start.adding(days: days))
+    case .dates(let dates): return .dates(dates.map { $0.adding(days: days) })
     case .weekly(let weekdays, let cadence):
       let all = Weekday.allCases
       return .weekly(
@@ -57,7 +63,7 @@ extension Recurrence {
       else { return nil }
       let step = isChanged ? days.signum() : 0
       return .annual(months: months.map { ($0 + 11 + step) % 12 + 1 }, shifted, moved(cadence))
-    case .afterDone: return nil
+    case .elapsed, .afterDone: return nil
     }
   }
 
@@ -65,7 +71,9 @@ extension Recurrence {
   func starting(on date: CivilDate) -> Recurrence {
     func moved(_ cadence: Cadence) -> Cadence { Cadence(interval: cadence.interval, start: date) }
     switch self {
-    case .once, .afterDone: return self
+    // No rule of iCalendar is one of these.
+    case .once, .dates, .cyclic, .afterDone: return self
+    case .elapsed(let minutes, _): return .elapsed(minutes: minutes, start: date)
     case .daily(let cadence): return .daily(moved(cadence))
     case .days(let count, let cadence): return .days(count, moved(cadence))
     case .weekly(let days, let cadence): return .weekly(days, moved(cadence))

@@ -67,21 +67,27 @@ public enum TaskwarriorDocument {
   }
 
   private static func alarm(
-    _ task: JSON, now: Instant, zone: TimeZoneRules
+    _ task: JSON, now: Instant, zone local: TimeZoneRules
   ) throws(CalendarRule.Unsupported) -> ForeignAlarm {
     guard let text = task["due"]?.string, let due = instant(text) else {
       throw CalendarRule.Unsupported("it has no due time")
     }
+    let period = task["recur"]?.string ?? ""
+    let isRecurring = task["status"]?.string == "recurring"
+    let isElapsed = isRecurring && (minutes(period).map { 1440 % $0 != 0 && $0 % 1440 != 0 } ?? false)
+    // Elapsed time is counted in UTC.
+    let zone = isElapsed ? TimeZoneRules.utc : local
     let start = zone.civil(at: due)
-    guard task["status"]?.string == "recurring" else {
+    guard isRecurring else {
       guard due > now else { throw CalendarRule.Unsupported("it was due on \(start.date)") }
       return try alarm(
         task, CalendarItem.schedule(.once(start.date), [start.time]), named: text)
     }
-    let period = task["recur"]?.string ?? ""
     var times = [start.time]
     let recurrence: Recurrence?
-    if let step = minutes(period), (1..<1440).contains(step), 1440 % step == 0 {
+    if let step = minutes(period), isElapsed {
+      recurrence = .elapsed(minutes: step, start: start.date)
+    } else if let step = minutes(period), (1..<1440).contains(step), 1440 % step == 0 {
       recurrence = .daily(.init(start: start.date))
       times = stride(from: 0, to: 1440, by: step).compactMap { minute in
         let minute = (start.time.hour * 60 + start.time.minute + minute) % 1440
@@ -102,6 +108,7 @@ public enum TaskwarriorDocument {
     }
     var result = try alarm(
       task, CalendarItem.schedule(recurrence, times, limits), named: text)
+    if isElapsed { result.zone = .named("UTC") }
     // The first occurrence is at the due time, also if the day has earlier times.
     result.skipped = times.filter { $0 < start.time }.map { CivilDateTime(start.date, $0) }
     return result

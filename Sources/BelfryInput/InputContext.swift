@@ -6,6 +6,8 @@ public struct InputContext: Sendable {
   public let instant: Instant
   /// The time zone of the input.
   public let zone: TimeZoneRules
+  /// The time zone of the person, which is also that of an input that names none.
+  public let homeZone: TimeZoneRules
   /// The working days and holidays of the store.
   public let calendar: WorkCalendar
   /// The names of the system's time zones; empty if an input cannot name a zone.
@@ -19,10 +21,11 @@ public struct InputContext: Sendable {
   public init(
     instant: Instant, zone: TimeZoneRules, calendar: WorkCalendar = .standard,
     zoneNames: ZoneNames = .none,
-    dayTimes: @escaping @Sendable () -> DayTimes = { DayTimes() }
+    dayTimes: @escaping @Sendable () -> DayTimes = { DayTimes() }, homeZone: TimeZoneRules? = nil
   ) {
     self.instant = instant
     self.zone = zone
+    self.homeZone = homeZone ?? zone
     self.calendar = calendar
     self.zoneNames = zoneNames
     self.dayTimes = dayTimes
@@ -39,6 +42,6 @@ public struct InputContext: Sendable {
   public func with(zone: TimeZoneRules, calendar: WorkCalendar? = nil) -> InputContext {
     InputContext(
       instant: instant, zone: zone, calendar: calendar ?? self.calendar, zoneNames: zoneNames,
-      dayTimes: dayTimes)
+      dayTimes: dayTimes, homeZone: homeZone)
   }
 }

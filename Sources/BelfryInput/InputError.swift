@@ -93,6 +93,8 @@ public enum InputError: Error, Equatable, Sendable {
     case tooManyDates
     /// A number of occurrences of a rule that follows completions.
     case countedCompletions
+    /// Other times of day for a schedule that counts hours or minutes from its start.
+    case timesOfDistance
   }
 
   /// A format of another program.

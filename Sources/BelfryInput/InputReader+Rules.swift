@@ -16,6 +16,7 @@ extension InputReader {
   /// Returns the rule of a schedule: `every 2 weeks on mon`, `last workday of the month`, `weekdays`; nil for none.
   mutating func rule() throws(InputError) -> RuleReading? {
     if let period = try afterDone() { return RuleReading(.afterDone(period)) }
+    if let cycle = try cycle() { return RuleReading(cycle) }
     if accept("first day of the year", "the first day of the year", "first day of each year") {
       return RuleReading(.annual([1], [.day(1)], 1))
     }
@@ -47,6 +48,43 @@ extension InputReader {
       else { return nil }
       return period
     }
+  }
+
+  /// Reads `21 days on, 7 days off`, `3 weeks on then 1 week off` and `21 on 7 off`.
+  private mutating func cycle() throws(InputError) -> ScheduleDraft.Rule? {
+    let start = position
+    let lengths: (Int, Int)? = try attempt { (reader) throws(InputError) in
+      _ = reader.accept("cycle of", "cycles of", "for")
+      guard let on = try reader.lengthOfPhase(), reader.accept("on") else { return nil }
+      _ = reader.acceptSeparator()
+      _ = reader.accept("then", "followed by")
+      guard let off = try reader.lengthOfPhase(unit: on.unit), reader.accept("off") else {
+        return nil
+      }
+      return (on.days, off.days)
+    }
+    guard let (on, off) = lengths else { return nil }
+    guard (1...Recurrence.longest).contains(on), (1...Recurrence.longest).contains(off) else {
+      throw .outOfRange(source(from: start))
+    }
+    return .cyclic(on: on, off: off)
+  }
+
+  /// Reads `21 days`, `3 weeks`, `21d` or a number alone, in the unit given.
+  private mutating func lengthOfPhase(
+    unit: Period.Unit = .day
+  ) throws(InputError) -> (days: Int, unit: Period.Unit)? {
+    var (count, unit) = (0, unit)
+    if let period = try period() {
+      (count, unit) = (period.count, period.unit)
+    } else if let number = Vocabulary.number(word) {
+      count = number
+      advance()
+    }
+    guard (1...Recurrence.longest).contains(count), unit == .day || unit == .week else {
+      return nil
+    }
+    return (count * (unit == .week ? 7 : 1), unit)
   }
 
   private mutating func acceptCompletion() -> Bool {

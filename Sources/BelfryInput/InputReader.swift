@@ -147,6 +147,13 @@ struct InputReader {
     return position > start
   }
 
+  /// True behind `,` or `and`, also with `on` between.
+  var followsSeparator: Bool {
+    let isOn = position > 0 && tokens[position - 1].text == "on"
+    let before = position - (isOn ? 2 : 1)
+    return before >= 0 && [",", "and", "&"].contains(tokens[before].text)
+  }
+
   /// Returns what a function reads. If it reads nothing, the position does not change.
   mutating func attempt<Value>(
     _ read: (inout InputReader) throws(InputError) -> Value?

@@ -14,7 +14,7 @@ extension ScheduleDraft {
     draft.times = times ?? earlier.times
     draft.rule = try rule(changing: earlier.recurrence)
     switch draft.rule {
-    case .once, .later: return draft
+    case .once, .later, .dates: return draft
     case .complete(.once): draft.end = nil
     default:
       if draft.end == nil, let until = earlier.limits.until, until > context.now {
@@ -34,8 +34,11 @@ extension ScheduleDraft {
       guard let start else { return .complete(earlier) }
       return .complete(
         .afterDone(period, .init(start: start, completionsAfter: origin.completionsAfter)))
+    case (nil, .elapsed) where start != nil || times != nil:
+      throw .unsupported(.timesOfDistance)
     case (nil, _):
-      guard let start, let interval = earlier.cadence?.interval else { return .complete(earlier) }
+      guard let start else { return .complete(earlier) }
+      guard let interval = earlier.cadence?.interval else { throw .missing(.rule, after: "") }
       return .complete(earlier.with(.init(interval: interval, start: start)))
     case (.weekly(nil, let interval), .weekly(let days, _)): return .weekly(days, interval)
     case (.monthly(nil, let interval), .monthly(let days, _)): return .monthly(days, interval)

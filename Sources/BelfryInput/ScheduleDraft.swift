@@ -35,6 +35,12 @@ public struct ScheduleDraft: Hashable, Sendable {
     case annual([Int]?, [Recurrence.MonthDay]?, Int)
     /// Every (count × N)-th day.
     case days(Int, Int)
+    /// The first days of every cycle of days with and without the alarm.
+    case cyclic(on: Int, off: Int)
+    /// Several dates.
+    case dates([CivilDate])
+    /// Every time at a distance in minutes from the time on the start.
+    case elapsed(Int)
     /// A period after each completion.
     case afterDone(Period)
     /// A complete rule, from a text of another program.
@@ -66,6 +72,42 @@ public struct ScheduleDraft: Hashable, Sendable {
     return parts.filter(\.1).map(\.0)
   }
 
+  // MARK: Elapsed time
+
+  /// True if the schedule counts hours or minutes from its start, and not days.
+  public var countsElapsedTime: Bool {
+    switch rule {
+    case .elapsed, .complete(.elapsed): true
+    default: false
+    }
+  }
+
+  /// The zone of the schedule: the one that the input names, or UTC for elapsed time, which no clock change shifts; nil
+  /// for none.
+  public var ownZone: String? { zone ?? (countsElapsedTime ? "UTC" : nil) }
+
+  /// Returns a draft that counts elapsed time with its start and its end as times of UTC.
+  ///
+  /// - Parameter context: The context in which the input was read.
+  public func inUTC(from context: InputContext) -> ScheduleDraft {
+    func utc(_ civil: CivilDateTime) -> CivilDateTime {
+      TimeZoneRules.utc.civil(at: context.zone.instant(of: civil))
+    }
+    var draft = self
+    let time = times?.first ?? context.now.time
+    switch rule {
+    case .complete(.elapsed(let minutes, let date)):
+      let first = utc(CivilDateTime(date, time))
+      draft.rule = .complete(.elapsed(minutes: minutes, start: first.date))
+      draft.times = [first.time]
+    default:
+      let first = utc(CivilDateTime(start ?? context.today, time))
+      (draft.start, draft.times) = (first.date, [first.time])
+    }
+    if case .until(let end)? = end { draft.end = .until(utc(end)) }
+    return draft
+  }
+
   // MARK: To a schedule
 
   /// Returns the schedule. Without a time it has that of the settings, or the current time of day.
@@ -90,7 +132,8 @@ public struct ScheduleDraft: Hashable, Sendable {
       }
       schedule = try Schedule(
         .once(hasPassed ? date.adding(days: 7) : date), times: times, limits: given)
-    case .once, .daily, .weekly, .monthly, .annual, .days, .afterDone, .complete, nil:
+    case .once, .daily, .weekly, .monthly, .annual, .days, .cyclic, .dates, .elapsed, .afterDone,
+      .complete, nil:
       schedule = try Schedule(
         recurrence(in: context, completed), times: times ?? [context.standardTime], limits: given)
     }
@@ -147,6 +190,10 @@ public struct ScheduleDraft: Hashable, Sendable {
     case .complete(let recurrence): return recurrence
     case .daily(let interval): return .daily(cadence(interval))
     case .days(let count, let interval): return .days(count, cadence(interval))
+    case .cyclic(let on, let off):
+      return .cyclic(on: on, off: off, start: start ?? nextDate(in: context))
+    case .dates(let dates): return .dates(dates)
+    case .elapsed(let minutes): return .elapsed(minutes: minutes, start: first)
     case .weekly(nil, let interval): return .weekly([first.weekday], cadence(interval))
     case .monthly(nil, let interval): return .monthly([.day(first.day)], cadence(interval))
     case .annual(nil, nil, let interval):
@@ -193,7 +240,8 @@ extension Recurrence {
   /// Returns the rule with another interval and start. A rule without them is unchanged.
   public func with(_ cadence: Cadence) -> Recurrence {
     switch self {
-    case .once, .afterDone: self
+    case .once, .dates, .elapsed, .afterDone: self
+    case .cyclic(let on, let off, _): .cyclic(on: on, off: off, start: cadence.start)
     case .daily: .daily(cadence)
     case .weekly(let days, _): .weekly(days, cadence)
     case .monthly(let days, _): .monthly(days, cadence)

@@ -15,6 +15,10 @@ extension ScheduleReader {
       draft.start = reader.context.today
     } else if let date = reader.startOfUnit() {
       draft.start = date
+    } else if step != nil, window == nil, let first = reader.civilDateTime() {
+      draft.start = first.date
+      window = (first.time, first.time)
+      return true
     } else if reader.accept("at"), let times = try reader.times(.any) {
       // `every 6 hours starting at 7am`
       if let step, step > 60, window == nil, times.count == 1 {

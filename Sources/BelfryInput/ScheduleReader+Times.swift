@@ -170,11 +170,10 @@ extension ScheduleReader {
       if seconds < 86_400 { return Int(seconds / 60) }
       // `every 48 hours` is every other day.
       guard isTime || reader.peek(-1).last == "h" else { return nil }
-      guard seconds % 86_400 == 0 else { throw .unevenInterval(minutes: Int(seconds / 60)) }
       return Int(seconds / 60)
     }
     guard let minutes else { return false }
-    if minutes >= 1440 {
+    if minutes % 1440 == 0 {
       try add(minutes == 1440 ? .daily(1) : .days(minutes / 1440, 1))
       return true
     }
@@ -254,6 +253,26 @@ extension ScheduleReader {
     for reading in timeReadings {
       try Input.askForHalfOfDay(reading, direction, in: reader.context)
     }
+  }
+
+  /// Makes the rule for an interval that does not fit into a day, and counts from its start or from now.
+  ///
+  /// - Returns: False if the interval fits, or belongs to some days or to a window.
+  mutating func countElapsedTime(every step: Int) -> Bool {
+    let isWindow = window.map { $0.from != $0.to } ?? false
+    guard 1440 % step != 0, !isWindow, minuteOfHour == nil, timeReadings.isEmpty,
+      draft.rule == nil || draft.rule == .daily(1)
+    else { return false }
+    let context = reader.context
+    let first = CivilDateTime(
+      draft.start ?? context.today,
+      window?.from ?? (draft.start == nil ? context.now.time : context.standardTime))
+    draft.rule = .elapsed(step)
+    (draft.start, draft.times) = (first.date, [first.time])
+    guard case .lasting(let period)? = draft.end else { return true }
+    let last = CivilDateTime(first.date.adding(period), first.time)
+    draft.end = .until(CivilDateTime(minuteNumber: last.minuteNumber - 1))
+    return true
   }
 
   /// Returns the times of day at an interval, in a window or all day.

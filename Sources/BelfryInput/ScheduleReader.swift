@@ -111,7 +111,65 @@ struct ScheduleReader {
     return isRead
   }
 
+  /// Adds a date behind `,` or `and` to the earlier ones: `3 dec, 14 jan and 5 feb`.
+  ///
+  /// - Returns: False if the earlier part is no date, or one of them is a weekday.
+  private mutating func addListed(_ reading: DateReading) -> Bool {
+    let earlier: [CivilDate]
+    switch draft.rule {
+    case .once(let date): earlier = [date]
+    case .dates(let dates): earlier = dates
+    default: return false
+    }
+    if case .weekday = reading { return false }
+    guard case .some(let previous) = date, let last = earlier.last,
+      earlier.count < Recurrence.maxDates
+    else { return false }
+    if case .weekday = previous { return false }
+    // `28 dec 2027, 3 jan`
+    var hasYear = false
+    if case .fixed = previous { hasYear = true }
+    let date =
+      hasYear && last > reader.context.today
+      ? reader.resolved(reading, from: last) : reader.resolved(reading)
+    draft.rule = .dates(earlier + [date])
+    self.date = reading
+    return true
+  }
+
+  /// Reads `3, 10 and 17 dec`.
+  private mutating func readDaysOfOneMonth() throws(InputError) -> Bool {
+    guard draft.rule == nil, direction == .future else { return false }
+    let start = reader.position
+    let read: (month: Int, days: [Int])? = try reader.attempt { (reader) throws(InputError) in
+      var days: [Int] = []
+      while let day = Vocabulary.number(reader.word) ?? Vocabulary.ordinal(reader.word) {
+        days.append(day)
+        reader.advance()
+        guard reader.acceptSeparator() else { break }
+      }
+      _ = reader.accept("of")
+      guard days.count > 1, let month = Vocabulary.month(reader.word) else { return nil }
+      reader.advance()
+      return (month, days)
+    }
+    guard let read else { return false }
+    var dates: [CivilDate] = []
+    let year = reader.year()
+    for day in read.days {
+      guard (1...CivilDate.length(ofMonth: read.month, year: 2000)).contains(day) else {
+        throw .noSuchDate(reader.source(from: start))
+      }
+      let date = year.map { CivilDate(year: $0, month: read.month, day: day) }
+      dates.append(date ?? reader.resolved(.dayOfYear(month: read.month, day: day)))
+    }
+    try add(.dates(dates))
+    return true
+  }
+
   private mutating func readDateOrDelay() throws(InputError) -> Bool {
+    if try readDaysOfOneMonth() { return true }
+    let isListed = reader.followsSeparator
     // `in 3 days` is a date, but `in 1 day 2 h` a moment.
     var dated = reader
     let dateOnly = try dated.date()
@@ -151,6 +209,7 @@ struct ScheduleReader {
       if draft.end != nil { return true }
       draft.start = nil
     }
+    if isListed, direction == .future, addListed(reading) { return true }
     date = reading
     if case .weekday(_, afterToday: false) = reading { draft.isWeekday = true }
     try add(.once(direction == .past ? reader.resolvedInPast(reading) : reader.resolved(reading)))
@@ -174,6 +233,7 @@ struct ScheduleReader {
   ) -> ScheduleDraft.Rule? {
     switch (a, b) {
     case (.daily(1), .daily(1)): return .daily(1)
+    case (.daily(1), .cyclic(let on, let off)): return .cyclic(on: on, off: off)
     case (.weekly(let days?, 1), .weekly(let more?, 1)): return .weekly(days + more, 1)
     case (.monthly(let days?, 1), .monthly(let more?, 1)): return .monthly(days + more, 1)
     case (.daily(1), .weekly(let days?, 1)): return .weekly(days, 1)
@@ -217,6 +277,7 @@ struct ScheduleReader {
     if case .afterDone? = draft.rule, case .count? = draft.end {
       throw .unsupported(.countedCompletions)
     }
+    if let step, countElapsedTime(every: step) { return draft }
     if let step {
       // `every 2h from 9 to 17 on mon` rings on each Monday.
       if case .once(let day)? = draft.rule, case .weekday(_, afterToday: false)? = date {

@@ -340,7 +340,7 @@ private let definition = [
   }
 
   @Test(
-    "Additional dates are alarms of their own",
+    "Additional dates are kept",
     arguments: [
       CalendarCase(
         "periods",
@@ -359,11 +359,33 @@ private let definition = [
         event(
           "DTSTART:20201124T160000", "RDATE:20261222T160000,20270119T160000",
           "EXDATE:20261222T160000"), ["2027-01-19 16:00"]),
+      CalendarCase(
+        "a rule in hours that does not fit into a day, with an exception",
+        event(
+          "DTSTART:20261125T090000", "RRULE:FREQ=HOURLY;INTERVAL=7", "EXDATE:20261125T160000",
+          reminder(":-PT30M")),
+        ["2026-11-25 08:30", "2026-11-25 22:30", "2026-11-26 05:30", "2026-11-26 12:30"]),
     ])
   func additionalDates(_ example: CalendarCase) throws {
     #expect(try Array(example.next().prefix(example.times.count)) == example.times)
     let alarms = try example.read().alarms
     #expect(Set(alarms.map(\.id)).count == alarms.count)
+  }
+
+  @Test("Dates with the same time of day are one alarm, also after the first ones are over")
+  func listOfDates() throws {
+    let lines = event(
+      "DTSTART:20261130T090000",
+      "RDATE:20261203T090000,20270114T090000,20270201T101500,20270202T101500")
+    let early = try CalendarCase("early", lines, []).read().alarms
+    #expect(
+      early.map(\.schedule.summary) == [
+        "once on 2026-11-30, 2026-12-03, 2027-01-14 at 09:00",
+        "once on 2027-02-01, 2027-02-02 at 10:15",
+      ])
+    let late = try CalendarCase("late", lines, [], now: "2026-12-10T09:00:00Z").read().alarms
+    #expect(late.map(\.id) == early.map(\.id))
+    #expect(late.first?.schedule.summary == "once on 2027-01-14 at 09:00")
   }
 
   @Test(

@@ -66,6 +66,8 @@ import Testing
       .once(start), .daily(cadence), .weekly([.monday, .sunday], cadence), .monthly(days, cadence),
       .annual(months: [2, 12], days, cadence), .days(9_999, cadence),
       .afterDone(Period(6, .month), Recurrence.Origin(start: start)),
+      .cyclic(on: 21, off: 7, start: start), .dates([start, start.adding(days: 40)]),
+      .elapsed(minutes: 420, start: start),
     ]
     let times = (0..<(number % 3 + 1)).compactMap { CivilTime(hour: 8 * $0 + 1, minute: 59) }
     return AlarmSummary.Rule(rules[number % rules.count], times: times)

@@ -6,7 +6,7 @@ extension Schedule {
     let start = CivilDate(dayNumber: random.int(20_000...21_500))
     let cadence = Recurrence.Cadence(interval: random.int(1...4), start: start)
     let recurrence: Recurrence =
-      switch random.int(0...6) {
+      switch random.int(0...9) {
       case 0: .once(start.adding(days: random.int(0...400)))
       case 1: .daily(cadence)
       case 2: .weekly(Weekday.allCases.filter { _ in random.one(in: 3) } + [.sunday], cadence)
@@ -15,9 +15,20 @@ extension Schedule {
         .annual(
           months: (0...random.int(0...3)).map { _ in random.int(1...12) },
           Recurrence.MonthDay.random(&random, maxDay: 28), cadence)
+      case 6: .cyclic(on: random.int(1...25), off: random.int(1...12), start: start)
+      case 7:
+        .dates(
+          (0...random.int(1...20)).map { _ in start.adding(days: random.int(0...800)) } + [start])
+      // Distances that divide a day have phrases of their own.
+      case 8: .elapsed(minutes: random.pick([7, 11, 25, 36, 100]) * 60, start: start)
       default: .days(random.int(1...40), cadence)
       }
     var times = [CivilTime(hour: random.int(0...23), minute: random.int(0...59))!]
+    if case .elapsed = recurrence {
+      var limits = Schedule.Limits.random(&random, start)
+      if limits.onHoliday != nil { limits.onHoliday = .skip }
+      return try Schedule(recurrence, times: times, limits: limits)
+    }
     guard case .once = recurrence else {
       if random.one(in: 10) {
         let from = CivilTime(hour: random.int(6...12), minute: random.int(0...59))!
@@ -102,6 +113,9 @@ public struct DayByDay {
 
   /// Returns the occurrences on the days of a range.
   public func occurrences(in range: Range<CivilDate>) -> [CivilDateTime] {
+    if case .elapsed(let minutes, let start) = schedule.recurrence {
+      return minuteByMinute(minutes, from: CivilDateTime(start, schedule.times[0]), in: range)
+    }
     var dates: Set<CivilDate> = []
     // A move covers at most 31 days.
     var day = range.lowerBound.adding(days: -31)
@@ -112,6 +126,25 @@ public struct DayByDay {
     return dates.filter { range.contains($0) && !schedule.limits.exceptions.contains($0) }.sorted()
       .flatMap { date in schedule.times.map { CivilDateTime(date, $0) } }
       .filter { occurrence in schedule.limits.until.map { occurrence <= $0 } ?? true }
+  }
+
+  private func minuteByMinute(
+    _ distance: Int, from first: CivilDateTime, in range: Range<CivilDate>
+  ) -> [CivilDateTime] {
+    var result: [CivilDateTime] = []
+    var moment = first
+    while moment.date < range.upperBound {
+      let isOmitted =
+        schedule.limits.exceptions.contains(moment.date)
+        || (schedule.limits.onHoliday == .skip && calendar.holidays.contains(moment.date))
+      if range.contains(moment.date), !isOmitted,
+        schedule.limits.until.map({ moment <= $0 }) ?? true
+      {
+        result.append(moment)
+      }
+      moment = CivilDateTime(minuteNumber: moment.minuteNumber + distance)
+    }
+    return result
   }
 
   private func moved(_ day: CivilDate) -> CivilDate? {
@@ -129,6 +162,7 @@ public struct DayByDay {
   }
 
   private func isOn(_ day: CivilDate) -> Bool {
+    if case .dates(let dates) = schedule.recurrence { return dates.contains(day) }
     guard let cadence = schedule.recurrence.cadence else {
       return schedule.recurrence == .once(day)
     }
@@ -138,7 +172,8 @@ public struct DayByDay {
     let months = (day.year - start.year) * 12 + day.month - start.month
     func monday(_ date: CivilDate) -> Int { date.dayNumber - date.weekday.rawValue }
     switch schedule.recurrence {
-    case .once, .afterDone: return false
+    case .once, .dates, .elapsed, .afterDone: return false
+    case .cyclic(let on, let off, _): return days % (on + off) < on
     case .daily: return days % cadence.interval == 0
     case .days(let count, _): return days % (count * cadence.interval) == 0
     case .weekly(let weekdays, _):

@@ -39,6 +39,12 @@ struct Add: ParsableCommand {
   @OptionGroup var common: CommonOptions
   @ParentCommand var root: Belfry
 
+  mutating func validate() throws {
+    var (schedule, delivery) = (schedule, delivery)
+    try delivery.moveDates(to: &schedule)
+    (self.schedule, self.delivery) = (schedule, delivery)
+  }
+
   func run() throws {
     let context = try common.context(root)
     try AlarmCreation.requireRoom(context, json: common.json)

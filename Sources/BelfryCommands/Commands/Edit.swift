@@ -53,12 +53,20 @@ struct Edit: ParsableCommand {
     return tags
   }
 
+  mutating func validate() throws {
+    var (schedule, delivery) = (schedule, delivery)
+    try delivery.moveDates(to: &schedule)
+    (self.schedule, self.delivery) = (schedule, delivery)
+  }
+
   func run() throws {
     let context = try common.context(root)
     let title = try self.title.map { try AlarmText.title($0) }
     let note = try self.note.map { try AlarmText.note($0) }
     let parser = InputParser(context)
-    let zone = try schedule.zone(parser, phrase: schedule.phrase(words, parser))
+    let phrase = try schedule.phrase(words, parser)
+    let replacesRule = phrase?.rule != nil || !schedule.givenCycles.isEmpty
+    let zone = try schedule.zone(parser, phrase: phrase)
     guard
       title != nil || note != nil || zone != nil || changesSchedule
         || delivery.isGiven || tags.isGiven
@@ -74,6 +82,10 @@ struct Edit: ParsableCommand {
     let directory = DeviceDirectory(store)
     func edit(_ alarm: inout Alarm) throws {
       let earlier = alarm
+      // An alarm that counts elapsed time is in UTC. A rule of dates that replaces it is local again.
+      if case .elapsed = earlier.schedule.recurrence, replacesRule, alarm.zone == .named("UTC") {
+        alarm.zone = .floating
+      }
       if let title { alarm.title = title }
       if let note { alarm.note = note }
       if let zone { alarm.zone = zone }
@@ -114,8 +126,13 @@ struct Edit: ParsableCommand {
       : "Changed \(fields.map(\.rawValue).joined(separator: ", ")) of \(newTitle)"
     if let before = change.before, before.schedule != alarm.schedule {
       let today = store.timeline(alarm).zone.civil(at: store.context.now).date
-      Console.line("Before: \(before.schedule.summary(today: today)).")
-      Console.line("Now: \(alarm.schedule.summary(today: today)).")
+      func schedule(of alarm: Alarm) -> String {
+        var text = alarm.schedule.summary(today: today)
+        if case .named(let zone) = alarm.zone { text += ", \(zone) time" }
+        return text
+      }
+      Console.line("Before: \(schedule(of: before)).")
+      Console.line("Now: \(schedule(of: alarm)).")
     }
     Console.line("\(what): \(output.next(alarm, status)).")
     context.show(output.batteryWarnings[alarm.id], isStill: motion.noAnimation)

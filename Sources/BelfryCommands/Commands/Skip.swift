@@ -97,7 +97,7 @@ struct Skip: ParsableCommand {
     let timeline = answering.store.timeline(preview.alarm)
     let next = timeline.next(after: answering.store.context.now)?.civil
     // The date alone is unambiguous if there is one occurrence a day.
-    let needsTime = preview.alarm.schedule.times.count > 1
+    let needsTime = preview.alarm.schedule.ringsSeveralTimesADay
     let times = answering.output.times
     func name(_ civil: CivilDateTime) -> String {
       needsTime ? times.full(civil) : times.date(civil.date)

@@ -22,7 +22,9 @@ struct When: ParsableCommand {
       Weekdays     first mon of the month; last fri of june;
                    second-to-last fri of the month
       Years        every 24 dec; 4th thu of nov; 10 of mar,jun,sep,dec
-      Once         tomorrow 18:00; friday 9am; 24 dec 18:00; in 20m; in 3 days at 9am
+      Once         tomorrow 18:00; friday 9am; 24 dec 18:00; in 20m; in 3 days at 9am;
+                   3 dec, 14 jan and 5 feb at 9am
+      Cycles       21 days on, 7 days off at 9am; every 7 hours from 6am
       After done   90 days after done at 18:00
       Times        at 9am and 21:00; noon; every 2h from 9 to 17; every 20 min
       Limits       from 1 dec; until june; 10 times; for 3 weeks;
@@ -54,7 +56,7 @@ struct When: ParsableCommand {
       parser = parser.with(zone: parser.context.zone, calendar: calendar)
     }
     let text = phrase.joined(separator: " ")
-    let draft: ScheduleDraft
+    var draft: ScheduleDraft
     do {
       draft = try parser.schedule(text)
     } catch let error as CommandError {
@@ -63,17 +65,28 @@ struct When: ParsableCommand {
       else { throw error }
       throw error.with(hints: [hint])
     }
-    if let zone = draft.zone.flatMap({ context.storeContext.zones.zone(named: $0) }) {
+    let isPinned = draft.zone == nil && draft.countsElapsedTime
+    // The words are those of the wall clock, also if the alarm is in UTC.
+    let typed = (draft, parser.context)
+    if isPinned {
+      draft = draft.inUTC(from: parser.context)
+      parser = parser.with(zone: .utc, calendar: parser.context.calendar)
+    } else if let zone = draft.zone.flatMap({ context.storeContext.zones.zone(named: $0) }) {
       parser = parser.with(zone: zone, calendar: parser.context.calendar)
     }
     let schedule = try draft.schedule(in: parser.context)
-    let next = dates(of: schedule, in: parser.context)
+    var next = dates(of: schedule, in: parser.context)
+    if isPinned {
+      let home = parser.context.homeZone
+      next = next.map { home.civil(at: TimeZoneRules.utc.instant(of: $0)) }
+    }
     guard !next.isEmpty else {
       throw CommandError(
         .usage, "\(schedule.summary) has no future occurrence.", hint: "Use a time in the future.")
     }
     let understood =
-      schedule.summary(today: parser.context.today) + (draft.zone.map { ", \($0) time" } ?? "")
+      try typed.0.schedule(in: typed.1).summary(today: typed.1.today)
+      + (draft.zone.map { ", \($0) time" } ?? "")
     if common.json {
       return try Console.write(WhenDocument(understood: understood, next: next, zone: draft.zone))
     }

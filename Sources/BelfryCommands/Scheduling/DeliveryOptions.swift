@@ -39,6 +39,18 @@ struct DeliveryOptions: ParsableArguments {
     completion: .deviceList)
   var on: String?
 
+  /// Moves `--on 2026-12-03,2027-01-14`, which names dates and no devices, to the schedule.
+  mutating func moveDates(to schedule: inout ScheduleOptions) throws {
+    guard let on, !on.isEmpty, on.split(separator: ",").allSatisfy({ CivilDate(String($0)) != nil })
+    else {
+      return
+    }
+    guard schedule.once == nil else {
+      throw ValidationError("--on and --once cannot both name dates.")
+    }
+    (schedule.once, self.on) = (on, nil)
+  }
+
   @Option(
     name: .customLong("run"),
     help: ArgumentHelp("An action to run when it fires; or none.", valueName: "name"),

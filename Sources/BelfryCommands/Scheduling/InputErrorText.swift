@@ -111,6 +111,7 @@ struct InputErrorText {
       "an alarm can leave out at most \(Schedule.Limits.maxExceptions) dates"
     case .countedCompletions:
       "the dates after a completion are not known in advance, so an end must be a date"
+    case .timesOfDistance: "the times of this alarm follow from its start and its distance"
     }
   }
 
@@ -145,7 +146,9 @@ struct InputErrorText {
     case .severalRules: "Add one alarm for each rule. See 'belfry help when'."
     case .repeated(.time):
       "Write one list, such as 'at 8am and 8pm'. For other times on other days, add another alarm."
-    case .unevenInterval: "Add a window: every 5h from 8:00 to 18:00."
+    case .unevenInterval:
+      "Leave the days out, or add a window: every 5h from 8:00 to 18:00 on mon."
+    case .unsupported(.timesOfDistance): "Write both again, such as 'every 7 hours from 18:00'."
     case .unsupported(.sun): "Write a time of day instead, such as 6:30 or 20:00."
     case .unsupported(.season): "Write the date, such as 1 dec or 21 jun."
     case .unsupported(.payday): "Write the day, such as 'every 25th' or 'last workday'."

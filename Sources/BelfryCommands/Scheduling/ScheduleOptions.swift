@@ -12,7 +12,9 @@ struct ScheduleOptions: ParsableArguments {
       valueName: "phrase"))
   var schedule: String?
 
-  @Option(help: ArgumentHelp("Once: \"tomorrow 18:00\", or a date with --at.", valueName: "when"))
+  @Option(
+    help: ArgumentHelp(
+      "Once: \"tomorrow 18:00\", or one or more dates with --at.", valueName: "when"))
   var once: String?
 
   @Flag(help: "Every day.")
@@ -100,7 +102,7 @@ struct ScheduleOptions: ParsableArguments {
       if zone == Alarm.Zone.floating.text { return .floating }
       return .named(try parser.zone(zone, of: "--zone"))
     }
-    return (phrase?.zone).map { .named($0) }
+    return (phrase?.ownZone).map { .named($0) }
   }
 
   // MARK: Phrases
@@ -167,9 +169,7 @@ struct ScheduleOptions: ParsableArguments {
       throw CommandError(
         .usage, "\(cycles[0]) and \(cycles[1]) cannot be combined.", hint: "Choose one cycle.")
     }
-    if let phrase = try phrase(given.phrase, given.parser) {
-      return try schedule(phrase, given)
-    }
+    if let phrase = try phrase(given) { return try schedule(phrase, given) }
     let earlier = given.earlier
     if let once {
       if every != nil || start != nil {
@@ -187,6 +187,16 @@ struct ScheduleOptions: ParsableArguments {
         try Schedule(recurrence(given), times: times, limits: earlier?.limits ?? .none)
       }
     return try limited(schedule, given)
+  }
+
+  /// Returns the parts of the phrase in the alarm's zone; nil without a phrase.
+  private func phrase(_ given: Circumstances) throws -> ScheduleDraft? {
+    let draft = try phrase(given.phrase, given.parser)
+    guard let draft, draft.countsElapsedTime, draft.zone == nil, zone == nil else { return draft }
+    // The alarm is in UTC, but its times were typed at home.
+    let context = given.parser.context
+    let home = given.parser.with(zone: context.homeZone, calendar: context.calendar)
+    return try phrase(given.phrase, home)?.inUTC(from: home.context)
   }
 
   /// Returns the schedule of a phrase, completed by the options and the earlier schedule.
@@ -299,6 +309,13 @@ struct ScheduleOptions: ParsableArguments {
 
   private func onceSchedule(_ once: String, _ given: Circumstances) throws -> Schedule {
     let parser = given.parser
+    if once.contains(",") {
+      let dates = try parser.read(once, .dates, "--once") { (text, context) throws(InputError) in
+        try Input.dates(text, in: context)
+      }
+      let times = try timesOfDay(given) ?? given.earlier?.times ?? [given.standardTime]
+      return try Schedule(dates.count == 1 ? .once(dates[0]) : .dates(dates), times: times)
+    }
     let moment = try parser.moment(once, of: "--once")
     if case .date(let date) = moment {
       let times = try timesOfDay(given) ?? given.earlier?.times ?? [given.standardTime]
@@ -334,6 +351,16 @@ struct ScheduleOptions: ParsableArguments {
   private func recounted(
     _ recurrence: Recurrence, _ given: Circumstances
   ) throws -> Recurrence {
+    if case .elapsed = recurrence, every != nil || start != nil || at != nil {
+      throw CommandError(
+        .usage, "the times of this alarm follow from its start and its distance.",
+        hint: "Write both again: belfry edit ALARM every 7 hours from 18:00")
+    }
+    if case .cyclic = recurrence, every != nil {
+      throw CommandError(
+        .usage, "this alarm cannot have --every, because it has a cycle of its own.",
+        hint: "Write the cycle again: belfry edit ALARM 21 days on, 7 days off")
+    }
     if case .afterDone(let period, _) = recurrence, every == nil {
       guard let first = try startDate(given) else { return recurrence }
       return .afterDone(period, .init(start: first, completionsAfter: given.completed))

@@ -36,6 +36,14 @@ public struct Occurrences: Sendable {
   }
 
   private func following(_ moment: CivilDateTime) -> CivilDateTime? {
+    if let grid {
+      var number = max(grid.number(upTo: moment) + 1, 0)
+      while let next = grid[number].flatMap(limited) {
+        guard isOmitted(next.date) else { return next }
+        number = grid.number(upTo: CivilDateTime(next.date, Schedule.Limits.endOfDay)) + 1
+      }
+      return nil
+    }
     let following = times.prefixLength { $0 <= moment.time }
     if following < times.count, isDate(moment.date) {
       return limited(CivilDateTime(moment.date, times[following]))
@@ -62,6 +70,15 @@ public struct Occurrences: Sendable {
 
   private func preceding(_ moment: CivilDateTime) -> CivilDateTime? {
     let moment = min(moment, limits.until ?? moment)
+    if let grid {
+      var number = grid.number(upTo: moment)
+      while let last = grid[number] {
+        guard isOmitted(last.date) else { return last }
+        number = grid.number(
+          upTo: CivilDateTime(last.date.adding(days: -1), Schedule.Limits.endOfDay))
+      }
+      return nil
+    }
     let count = times.prefixLength { $0 <= moment.time }
     if count > 0, isDate(moment.date) { return CivilDateTime(moment.date, times[count - 1]) }
     return lastDate(onOrBefore: moment.date.adding(days: -1)).map {
@@ -71,11 +88,41 @@ public struct Occurrences: Sendable {
 
   /// Returns true if a civil time is an occurrence.
   public func contains(_ moment: CivilDateTime) -> Bool {
-    times.containsSorted(moment.time) && limited(moment) != nil && isDate(moment.date)
+    if let grid {
+      return grid[grid.number(upTo: moment)] == moment && limited(moment) != nil
+        && !isOmitted(moment.date)
+    }
+    return times.containsSorted(moment.time) && limited(moment) != nil && isDate(moment.date)
   }
 
   private func limited(_ occurrence: CivilDateTime) -> CivilDateTime? {
     limits.until.map { occurrence <= $0 } ?? true ? occurrence : nil
+  }
+
+  // MARK: Times at equal distances
+
+  /// The times at equal distances from a first one; nil for a rule of dates.
+  private var grid: Grid? {
+    guard case .elapsed(let minutes, let start) = recurrence else { return nil }
+    return Grid(first: CivilDateTime(start, times[0]), minutes: minutes)
+  }
+
+  private struct Grid {
+    let first: CivilDateTime
+    /// The distance from one to the next.
+    let minutes: Int
+
+    /// Returns the number of the last one at or before a time; negative if all are later.
+    func number(upTo moment: CivilDateTime) -> Int {
+      (moment.minuteNumber - first.minuteNumber).floorDivided(by: minutes)
+    }
+
+    /// Returns the one with a number from 0 on; nil for a negative number, or if it is after the year 9999.
+    subscript(number: Int) -> CivilDateTime? {
+      guard number >= 0 else { return nil }
+      let moment = CivilDateTime(minuteNumber: first.minuteNumber + number * minutes)
+      return moment.date.year <= CivilDate.years.upperBound ? moment : nil
+    }
   }
 
   // MARK: Dates

@@ -3,11 +3,15 @@
 extension Recurrence {
   /// Returns the first date of the rule at or after `date`; nil if there is none up to the year 9999.
   ///
-  /// - Precondition: The rule is not `afterDone`, whose dates follow from completions.
+  /// - Precondition: The rule is neither `afterDone`, whose dates follow from completions, nor `elapsed`, whose dates
+  ///   follow from its times.
   public func first(onOrAfter date: CivilDate, in calendar: WorkCalendar) -> CivilDate? {
     guard let cadence else {
-      if case .once(let only) = self, only >= date { return only }
-      return nil
+      switch self {
+      case .once(let only) where only >= date: return only
+      case .dates(let dates): return dates.first { $0 >= date }
+      default: return nil
+      }
     }
     let from = max(date, cadence.start)
     guard from.year <= CivilDate.years.upperBound else { return nil }
@@ -24,11 +28,14 @@ extension Recurrence {
 
   /// Returns the last date of the rule at or before `date`; nil if there is none.
   ///
-  /// - Precondition: The rule is not `afterDone`, whose dates follow from completions.
+  /// - Precondition: The rule is neither `afterDone` nor `elapsed`.
   func last(onOrBefore date: CivilDate, in calendar: WorkCalendar) -> CivilDate? {
     guard let cadence else {
-      if case .once(let only) = self, only <= date { return only }
-      return nil
+      switch self {
+      case .once(let only) where only <= date: return only
+      case .dates(let dates): return dates.last { $0 <= date }
+      default: return nil
+      }
     }
     guard date >= cadence.start else { return nil }
     var cycle = cycleNumber(of: date)
@@ -45,13 +52,15 @@ extension Recurrence {
   /// Returns the number of cycles (days, weeks, months or years) from that of `start` to that of a date.
   private func cycleNumber(of date: CivilDate) -> Int {
     switch self {
-    case .once, .afterDone: 0
+    case .once, .dates, .elapsed, .afterDone: 0
     case .daily(let cadence): date.dayNumber - cadence.start.dayNumber
     case .weekly(_, let cadence): date.weekNumber - cadence.start.weekNumber
     case .monthly(_, let cadence): date.monthNumber - cadence.start.monthNumber
     case .annual(_, _, let cadence): date.year - cadence.start.year
     case .days(let count, let cadence):
       (date.dayNumber - cadence.start.dayNumber + count - 1).floorDivided(by: count)
+    case .cyclic(let on, let off, let start):
+      (date.dayNumber - start.dayNumber).floorDivided(by: on + off)
     }
   }
 
@@ -60,11 +69,12 @@ extension Recurrence {
     guard let cadence else { return false }
     let days =
       switch self {
-      case .once, .daily, .afterDone: cycle
+      case .once, .daily, .dates, .elapsed, .afterDone: cycle
       case .weekly: cycle * 7
       case .monthly: cycle * 28
       case .annual: cycle * 365
       case .days(let count, _): cycle * count
+      case .cyclic(let on, let off, _): cycle * (on + off)
       }
     return cadence.start.dayNumber + days <= CivilDate.latest.dayNumber
   }
@@ -73,9 +83,12 @@ extension Recurrence {
   private func dates(inCycle cycle: Int, _ calendar: WorkCalendar) -> [CivilDate] {
     switch self {
     case .once(let date): return [date]
-    case .afterDone: return []
+    case .dates, .elapsed, .afterDone: return []
     case .daily(let cadence): return [cadence.start.adding(days: cycle)]
     case .days(let count, let cadence): return [cadence.start.adding(days: cycle * count)]
+    case .cyclic(let on, let off, let start):
+      let first = start.adding(days: cycle * (on + off))
+      return (0..<on).map { first.adding(days: $0) }
     case .weekly(let weekdays, let cadence):
       let monday = CivilDate(weekNumber: cadence.start.weekNumber + cycle)
       return weekdays.map { monday.adding(days: $0.rawValue) }

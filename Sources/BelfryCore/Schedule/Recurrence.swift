@@ -8,6 +8,9 @@
 /// | monthly | the days of every N-th month, counted from the month of `start` |
 /// | annual | the days of some months of every N-th year, counted from the year of `start` |
 /// | days | every (count × N)-th day, counted from `start` |
+/// | cyclic | the first days of every cycle of days with and without the alarm, counted from `start` |
+/// | dates | the dates of a list |
+/// | elapsed | the dates of the times at a distance in minutes, counted from the first one on `start` |
 /// | after done | `start`, then a period after the date on which the latest occurrence was done |
 ///
 /// No repeating kind has a date before `start`. 29 February is the 28th in common years.
@@ -24,6 +27,13 @@ public enum Recurrence: Hashable, Sendable {
   case annual(months: [Int], [MonthDay], Cadence)
   /// Every (count × N)-th day.
   case days(Int, Cadence)
+  /// The first days of every cycle of days with the alarm and days without it.
+  case cyclic(on: Int, off: Int, start: CivilDate)
+  /// One or more dates, in ascending order without duplicates.
+  case dates([CivilDate])
+  /// Every time at a distance in minutes from the first one, which is on a date. The clock counts, not the calendar: in the
+  /// zone UTC, which has no clock changes, this is elapsed time.
+  case elapsed(minutes: Int, start: CivilDate)
   /// A date, then a period after the date of each completion. Until an occurrence is done, it recurs every day.
   case afterDone(Period, Origin)
 
@@ -58,20 +68,35 @@ public enum Recurrence: Hashable, Sendable {
   /// The maximum interval, and the maximum number of days in `days`.
   public static let longest = 10_000
 
-  /// The interval and the start of the rule; nil for `once` and `afterDone`.
+  /// The maximum number of dates in `dates`.
+  public static let maxDates = 1_000
+
+  /// The maximum distance in `elapsed`, in minutes: as many days as an interval of days can have.
+  static let longestDistance = longest * 1_440
+
+  /// The interval and the start of the rule; nil for `once`, `dates`, `elapsed` and `afterDone`.
   public var cadence: Cadence? {
     switch self {
-    case .once, .afterDone: nil
+    case .once, .dates, .elapsed, .afterDone: nil
     case .daily(let cadence), .weekly(_, let cadence), .monthly(_, let cadence),
       .annual(_, _, let cadence), .days(_, let cadence):
       cadence
+    case .cyclic(_, _, let start): Cadence(start: start)
+    }
+  }
+
+  /// True if the rule can be limited to every N-th cycle.
+  public var hasInterval: Bool {
+    switch self {
+    case .daily, .weekly, .monthly, .annual, .days: true
+    case .once, .cyclic, .dates, .elapsed, .afterDone: false
     }
   }
 
   /// True if the dates depend on the store's working days and holidays.
   var usesCalendar: Bool {
     switch self {
-    case .once, .daily, .weekly, .days, .afterDone: false
+    case .once, .daily, .weekly, .days, .cyclic, .dates, .elapsed, .afterDone: false
     case .monthly(let days, _), .annual(_, let days, _): days.contains(where: \.usesCalendar)
     }
   }
@@ -83,7 +108,8 @@ public enum Recurrence: Hashable, Sendable {
     case .monthly(let days, let cadence): .monthly(Set(days).sorted(), cadence)
     case .annual(let months, let days, let cadence):
       .annual(months: Set(months).sorted(), Set(days).sorted(), cadence)
-    case .once, .daily, .days, .afterDone: self
+    case .dates(let dates): .dates(Set(dates).sorted())
+    case .once, .daily, .days, .cyclic, .elapsed, .afterDone: self
     }
   }
 
@@ -112,6 +138,17 @@ public enum Recurrence: Hashable, Sendable {
       }
     case .days(let count, _):
       if !(1...Recurrence.longest).contains(count) { throw .intervalOutOfRange(count) }
+    case .cyclic(let on, let off, _):
+      for count in [on, off] where !(1...Recurrence.longest).contains(count) {
+        throw .intervalOutOfRange(count)
+      }
+    case .dates(let dates):
+      if dates.isEmpty { throw .noDays }
+      if dates.count > Recurrence.maxDates { throw .tooManyDates(dates.count) }
+    case .elapsed(let minutes, _):
+      if !(1...Recurrence.longestDistance).contains(minutes) {
+        throw .distanceOutOfRange(minutes: minutes)
+      }
     case .afterDone(let period, _):
       if !(1...Recurrence.longest).contains(period.count) {
         throw .intervalOutOfRange(period.count)

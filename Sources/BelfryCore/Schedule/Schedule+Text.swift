@@ -1,7 +1,7 @@
 // The text of schedules. Lists, warnings and commit messages share this wording.
 
 extension Schedule {
-  /// A short label of the rule: `weekly`, `every 2 weeks`, `monthly`, `once`, `90 days after done`.
+  /// A short label of the rule: `weekly`, `every 2 weeks`, `monthly`, `once`, `every 7 hours`, `90 days after done`.
   public var badge: String {
     func every(_ interval: Int, _ adjective: String, _ unit: String) -> String {
       interval == 1 ? adjective : "every \(interval) \(unit)s"
@@ -13,8 +13,19 @@ extension Schedule {
     case .monthly(_, let cadence): every(cadence.interval, "monthly", "month")
     case .annual(_, _, let cadence): every(cadence.interval, "annual", "year")
     case .days(let count, let cadence): every(count * cadence.interval, "daily", "day")
+    case .cyclic(let on, let off, _): "\(Period(on, .day).words) on, \(Period(off, .day).words) off"
+    case .dates: "once"
+    case .elapsed(let minutes, _): "every \(Schedule.distance(minutes))"
     case .afterDone(let period, _): "\(period.words) after done"
     }
+  }
+
+  /// Returns a distance in words: `7 hours`, `90 minutes`, `36 hours`.
+  public static func distance(_ minutes: Int) -> String {
+    func words(_ count: Int, _ unit: String) -> String {
+      "\(count) \(unit)\(count == 1 ? "" : "s")"
+    }
+    return minutes % 60 == 0 ? words(minutes / 60, "hour") : words(minutes, "minute")
   }
 
   /// The whole rule as text: `weekly on mon, fri at 09:00, until 2027-06-30`.
@@ -22,7 +33,9 @@ extension Schedule {
 
   /// Returns the whole rule as text, with its start if that is after today.
   public func summary(today: CivilDate) -> String {
-    text(isComplete: false, hasStart: recurrence.cadence.map { $0.start > today } ?? false)
+    var start = recurrence.cadence?.start
+    if case .elapsed(_, let date) = recurrence { start = date }
+    return text(isComplete: false, hasStart: start.map { $0 > today } ?? false)
   }
 
   /// The whole rule with every detail, as a phrase that the input parser reads back as the same schedule. The omission of
@@ -30,13 +43,18 @@ extension Schedule {
   public var phrase: String { text(isComplete: true) }
 
   private func text(isComplete: Bool, hasStart: Bool = false) -> String {
+    if case .elapsed(_, let start) = recurrence {
+      let first = ", from \(start)\(isComplete ? "T" : " ")\(times[0])"
+      return badge + (isComplete || hasStart ? first : "") + limits.words(isComplete: isComplete)
+    }
     let at =
       window.map { " \($0.summary)" }
       ?? (" at " + times.map(\.description).joined(separator: ", "))
     let on: String =
       switch recurrence {
       case .once(let date): " on \(date)"
-      case .daily, .days, .afterDone: ""
+      case .dates(let dates): " on " + Schedule.words(dates, isComplete: isComplete)
+      case .daily, .days, .cyclic, .elapsed, .afterDone: ""
       case .weekly(let days, _): " on " + days.map(\.abbreviation).joined(separator: ", ")
       case .monthly(let days, _): " on " + Schedule.words(days)
       case .annual(let months, let days, _): " on " + Schedule.words(days, of: months)
@@ -71,8 +89,17 @@ extension Schedule {
   private var isCountedFromStart: Bool {
     switch recurrence {
     case .days(let count, _): count > 1
-    case .once, .daily, .weekly, .monthly, .annual, .afterDone: false
+    case .cyclic: true
+    case .once, .daily, .weekly, .monthly, .annual, .dates, .elapsed, .afterDone: false
     }
+  }
+
+  /// Returns the dates of a list as text: `2026-12-03, 2027-01-14 and 4 more dates`.
+  fileprivate static func words(_ dates: [CivilDate], isComplete: Bool) -> String {
+    let shown = dates.prefix(isComplete ? dates.count : Limits.maxShownDates)
+    let rest = dates.count - shown.count
+    return shown.map(\.description).joined(separator: ", ")
+      + (rest > 0 ? " and \(rest) more dates" : "")
   }
 }
 
@@ -85,11 +112,7 @@ extension Schedule.Limits {
       text += ", until \(until.date)" + (isWholeDay ? "" : "\(isComplete ? "T" : " ")\(until.time)")
     }
     if !exceptions.isEmpty {
-      let shown = exceptions.prefix(isComplete ? exceptions.count : Self.maxShownExceptions)
-        .map(\.description)
-      let rest = exceptions.count - shown.count
-      text +=
-        ", except " + shown.joined(separator: ", ") + (rest > 0 ? " and \(rest) more dates" : "")
+      text += ", except " + Schedule.words(exceptions, isComplete: isComplete)
     }
     switch onHoliday {
     case .skip: text += ", not on holidays"
@@ -100,7 +123,7 @@ extension Schedule.Limits {
     return text
   }
 
-  private static let maxShownExceptions = 6
+  fileprivate static let maxShownDates = 6
 }
 
 extension Recurrence.MonthDay {

@@ -4,7 +4,7 @@
 public struct Schedule: Hashable, Sendable {
   /// The rule for the dates. Its lists are in ascending order, without duplicates.
   public let recurrence: Recurrence
-  /// One or more times of day, in ascending order without duplicates.
+  /// One or more times of day, in ascending order without duplicates. For `elapsed` the time of the first occurrence.
   public let times: [CivilTime]
   /// The limits of the rule: its end, the omitted dates, and the treatment of holidays.
   public let limits: Limits
@@ -69,7 +69,12 @@ public struct Schedule: Hashable, Sendable {
       if limits != .none { throw .onceWithLimits }
     case .afterDone:
       if self.times.count > 1 { throw .afterDoneAtSeveralTimes }
-    case .daily, .weekly, .monthly, .annual, .days: break
+    case .elapsed:
+      if self.times.count > 1 { throw .elapsedFromSeveralTimes }
+      if limits.onHoliday == .before || limits.onHoliday == .after {
+        throw .elapsedMovedFromHolidays
+      }
+    case .daily, .weekly, .monthly, .annual, .days, .cyclic, .dates: break
     }
     if self.limits.exceptions.count > Limits.maxExceptions {
       throw .tooManyExceptions(self.limits.exceptions.count)
@@ -81,6 +86,12 @@ public struct Schedule: Hashable, Sendable {
 
   /// True if the occurrences depend on the store's working days and holidays.
   public var usesCalendar: Bool { recurrence.usesCalendar || limits.onHoliday != nil }
+
+  /// True if a date can have more than one occurrence.
+  public var ringsSeveralTimesADay: Bool {
+    if case .elapsed(let minutes, _) = recurrence { return minutes < 1_440 }
+    return times.count > 1
+  }
 
   /// True if the next occurrence depends on the date of the latest completion.
   public var followsCompletion: Bool {
@@ -100,6 +111,10 @@ public enum ScheduleError: Error, Equatable, Sendable {
   case onceWithLimits
   /// A schedule that follows completions has more than one time of day.
   case afterDoneAtSeveralTimes
+  /// A schedule of elapsed time starts at more than one time of day.
+  case elapsedFromSeveralTimes
+  /// A schedule of elapsed time moves from holidays, which would end its equal distances.
+  case elapsedMovedFromHolidays
   /// The list of weekdays, of months or of month days is empty.
   case noDays
   /// A day of a month is not in 1…31, or a position is not one that a month can have.
@@ -108,6 +123,10 @@ public enum ScheduleError: Error, Equatable, Sendable {
   case noSuchDate(month: Int, day: Int)
   /// An interval or a number of days is not in 1…`Recurrence.longest`.
   case intervalOutOfRange(Int)
+  /// A distance in minutes is not in 1…`Recurrence.longestDistance`.
+  case distanceOutOfRange(minutes: Int)
+  /// There are more dates than `Recurrence.maxDates`.
+  case tooManyDates(Int)
   /// There are more exceptions than `Schedule.Limits.maxExceptions`.
   case tooManyExceptions(Int)
 }

@@ -4,7 +4,7 @@ import BelfryCore
 enum RuleWriter {
   /// The kinds of rules. The raw values are in the index.
   enum Kind: UInt8 {
-    case once, daily, weekly, monthly, annual, days, afterDone
+    case once, daily, weekly, monthly, annual, days, afterDone, cyclic, dates, elapsed
   }
 
   /// The kinds of days of a month. The raw values are in the index.
@@ -49,6 +49,18 @@ enum RuleWriter {
     case .days(let count, let cadence):
       begin(.days, cadence)
       number(count)
+    case .cyclic(let on, let off, let start):
+      begin(.cyclic, .init(start: start))
+      number(on)
+      number(off)
+    case .dates(let dates):
+      begin(.dates)
+      number(dates.count)
+      for date in dates { number(date.dayNumber) }
+    case .elapsed(let minutes, let start):
+      begin(.elapsed)
+      number(minutes)
+      number(start.dayNumber)
     case .afterDone(let period, let origin):
       begin(.afterDone)
       number(period.count)
@@ -94,13 +106,19 @@ extension AlarmSummaryReader {
 
   private mutating func recurrence() -> Recurrence? {
     guard let kind = byte().flatMap(RuleWriter.Kind.init) else { return nil }
-    if kind == .once { return date().map { .once($0) } }
-    if kind == .afterDone {
+    switch kind {
+    case .once: return date().map { .once($0) }
+    case .dates: return dates()
+    case .elapsed:
+      guard let minutes = number(), let start = date() else { return nil }
+      return .elapsed(minutes: Int(minutes), start: start)
+    case .afterDone:
       guard let count = number(), let unit = byte(), Int(unit) < Period.Unit.allCases.count,
         let start = date()
       else { return nil }
       return .afterDone(
         Period(Int(count), Period.Unit.allCases[Int(unit)]), Recurrence.Origin(start: start))
+    case .daily, .weekly, .monthly, .annual, .days, .cyclic: break
     }
     guard let interval = number(), let start = date() else { return nil }
     let cadence = Recurrence.Cadence(interval: Int(interval), start: start)
@@ -114,8 +132,21 @@ extension AlarmSummaryReader {
       }
       return .annual(months: months, days, cadence)
     case .days: return number().map { .days(Int($0), cadence) }
-    case .once, .afterDone: return nil
+    case .cyclic:
+      guard let on = number(), let off = number() else { return nil }
+      return .cyclic(on: Int(on), off: Int(off), start: start)
+    case .once, .dates, .elapsed, .afterDone: return nil
     }
+  }
+
+  private mutating func dates() -> Recurrence? {
+    guard let count = number(), (1...Int64(Recurrence.maxDates)).contains(count) else { return nil }
+    var dates: [CivilDate] = []
+    for _ in 0..<count {
+      guard let date = date() else { return nil }
+      dates.append(date)
+    }
+    return .dates(dates)
   }
 
   private mutating func date() -> CivilDate? { number().map { CivilDate(dayNumber: Int($0)) } }

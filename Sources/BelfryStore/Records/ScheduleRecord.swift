@@ -11,10 +11,13 @@ import BelfryCore
 /// | `monthly-weekday` | `ordinal`: `first` … `fourth`, `last`; `weekday` |
 /// | `annual` | `date`: `03-15`; or `months`: `[3, 11]` with `days` as for `monthly` |
 /// | `days` | `days`: a number |
+/// | `cyclic` | `daysOn`, `daysOff`: numbers; `start` |
+/// | `dates` | `dates`: `["2026-12-03", "2027-01-14"]` |
+/// | `elapsed` | `minutes`: a number; `start`, the date of the first time |
 /// | `after-done` | `after`: `90d`, `2w`, `6mo` or `1y`; `start`; `completionsAfter`: a date |
 ///
-/// Each kind has `times` (`["09:00"]`). All kinds except `once` and `after-done` have `start` and `interval`
-/// (default: 1). All kinds except `once` can have these keys:
+/// Each kind has `times` (`["09:00"]`). `daily`, `weekly`, `monthly`, `monthly-weekday`, `annual` and `days` have `start`
+/// and `interval` (default: 1). All kinds except `once` can have these keys:
 ///
 /// | key | content |
 /// |---|---|
@@ -33,7 +36,8 @@ public enum ScheduleRecord {
 
   /// The kinds of schedule.
   static let kinds = [
-    "once", "daily", "weekly", "monthly", "monthly-weekday", "annual", "days", "after-done",
+    "once", "daily", "weekly", "monthly", "monthly-weekday", "annual", "days", "cyclic", "dates",
+    "elapsed", "after-done",
   ]
 
   static func decode(_ reader: inout RecordReader) throws(RecordError) -> Schedule {
@@ -58,12 +62,25 @@ public enum ScheduleRecord {
     _ kind: String, _ reader: inout RecordReader
   ) throws(RecordError) -> Recurrence {
     if kind == "once" { return .once(try reader.required("date", \.date, "a date")) }
+    if kind == "dates" {
+      return .dates(
+        try reader.required("dates", { list($0, \.date) }, "a list of dates"))
+    }
     let start = try reader.required("start", \.date, "a date")
-    if kind == "after-done" {
+    switch kind {
+    case "elapsed":
+      let minutes = try reader.required("minutes", \.integer, "a number of minutes")
+      return .elapsed(minutes: Int(minutes), start: start)
+    case "cyclic":
+      let on = try reader.required("daysOn", \.integer, "a number of days")
+      let off = try reader.required("daysOff", \.integer, "a number of days")
+      return .cyclic(on: Int(on), off: Int(off), start: start)
+    case "after-done":
       let period = try reader.required(
         "after", { $0.string.flatMap { Period($0) } }, "a period such as 90d, 2w, 6mo or 1y")
       let ignored = try reader.optional("completionsAfter", \.date, "a date")
       return .afterDone(period, .init(start: start, completionsAfter: ignored))
+    default: break
     }
     let interval = try reader.optional("interval", \.integer, "a whole number") ?? 1
     let cadence = Recurrence.Cadence(interval: Int(interval), start: start)
@@ -132,7 +149,7 @@ public enum ScheduleRecord {
   public static func encode(_ schedule: Schedule) -> JSON {
     var members: [String: JSON] = ["times": .array(schedule.times.map { JSON($0) })]
     if let cadence = schedule.recurrence.cadence {
-      members["interval"] = .integer(Int64(cadence.interval))
+      if schedule.recurrence.hasInterval { members["interval"] = .integer(Int64(cadence.interval)) }
       members["start"] = JSON(cadence.start)
     }
     members["kind"] = .string(kind(of: schedule.recurrence))
@@ -156,6 +173,13 @@ public enum ScheduleRecord {
         members["days"] = .array(days.map(encode))
       }
     case .days(let count, _): members["days"] = .integer(Int64(count))
+    case .cyclic(let on, let off, _):
+      members["daysOn"] = .integer(Int64(on))
+      members["daysOff"] = .integer(Int64(off))
+    case .dates(let dates): members["dates"] = .array(dates.map { JSON($0) })
+    case .elapsed(let minutes, let start):
+      members["minutes"] = .integer(Int64(minutes))
+      members["start"] = JSON(start)
     case .afterDone(let period, let origin):
       members["after"] = JSON(period)
       members["start"] = JSON(origin.start)
@@ -182,6 +206,9 @@ public enum ScheduleRecord {
     case .monthly: recurrence.weekdayOfMonth == nil ? "monthly" : "monthly-weekday"
     case .annual: "annual"
     case .days: "days"
+    case .cyclic: "cyclic"
+    case .dates: "dates"
+    case .elapsed: "elapsed"
     case .afterDone: "after-done"
     }
   }
@@ -226,11 +253,19 @@ extension ScheduleError {
     case .onceWithLimits: "a one-time alarm has no end, exceptions or rule for holidays"
     case .afterDoneAtSeveralTimes:
       "an alarm that counts from its completion has exactly one time of day"
+    case .elapsedFromSeveralTimes:
+      "an alarm at a distance in hours or minutes starts at exactly one time of day"
+    case .elapsedMovedFromHolidays:
+      "an alarm at a distance in hours or minutes can only be left out on holidays"
     case .noDays: "it has no days"
     case .dayOutOfRange(let day): "no month has such a day: \(day)"
     case .noSuchDate(let month, let day): "month \(month) has no day \(day)"
     case .intervalOutOfRange(let interval):
       "an interval of \(interval) is not from 1 to \(Recurrence.longest)"
+    case .distanceOutOfRange(let minutes):
+      "a distance of \(minutes) minutes is not from 1 minute to \(Recurrence.longest) days"
+    case .tooManyDates(let count):
+      "it has \(count) dates; the maximum is \(Recurrence.maxDates)"
     case .tooManyExceptions(let count):
       "it has \(count) exceptions; the maximum is \(Schedule.Limits.maxExceptions)"
     }

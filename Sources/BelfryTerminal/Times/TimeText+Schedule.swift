@@ -10,6 +10,7 @@ extension TimeText {
   /// Appends a rule with its times in UTF-8; see `rule(_:times:)`.
   package func append(_ recurrence: Recurrence, times: [CivilTime], to bytes: inout [UInt8]) {
     append(recurrence, to: &bytes)
+    if case .elapsed = recurrence { return }
     bytes.append(" ")
     append(times, to: &bytes)
   }
@@ -18,13 +19,15 @@ extension TimeText {
   package func schedule(_ schedule: Schedule) -> String {
     var text = rule(schedule.recurrence, times: schedule.times)
     switch schedule.recurrence {
-    case .once, .daily, .weekly, .monthly, .annual:
+    case .once, .dates, .daily, .weekly, .monthly, .annual:
       if let cadence = schedule.recurrence.cadence,
         cadence.interval > 1 || cadence.start > today
       {
         text += ", from \(shortDate(cadence.start))"
       }
     case .days(_, let cadence): text += ", from \(shortDate(cadence.start))"
+    case .cyclic(_, _, let start): text += ", from \(shortDate(start))"
+    case .elapsed(_, let start): text += ", from \(shortDate(start)) \(time(schedule.times[0]))"
     case .afterDone(_, let origin): text += ", first on \(shortDate(origin.start))"
     }
     return text + limits(schedule.limits)
@@ -40,6 +43,11 @@ extension TimeText {
     case .once(let date): bytes.append("once \(shortDate(date))")
     case .daily(let cadence): every(cadence.interval, "daily", "day")
     case .days(let count, let cadence): every(count * cadence.interval, "daily", "day")
+    case .cyclic(let on, let off, _):
+      bytes.append("\(Period(on, .day).words) on, \(off) off")
+    case .dates(let dates):
+      bytes.append("once " + list(dates, maxCount: TimeText.maxDatesOfRule))
+    case .elapsed(let minutes, _): bytes.append("every \(Schedule.distance(minutes))")
     case .weekly(let days, let cadence):
       append(days, to: &bytes)
       if cadence.interval != 1 { bytes.append(" every \(cadence.interval) weeks") }
@@ -136,9 +144,7 @@ extension TimeText {
       text += ", until \(shortDate(until.date))" + (isWholeDay ? "" : " \(time(until.time))")
     }
     if !limits.exceptions.isEmpty {
-      let shown = limits.exceptions.prefix(TimeText.maxListedDates).map { shortDate($0) }
-      let rest = limits.exceptions.count - shown.count
-      text += ", except " + shown.joined(separator: ", ") + (rest > 0 ? " and \(rest) more" : "")
+      text += ", except " + list(limits.exceptions, maxCount: TimeText.maxListedDates)
     }
     switch limits.onHoliday {
     case .skip: text += ", not on holidays"
@@ -148,6 +154,16 @@ extension TimeText {
     }
     return text
   }
+
+  /// Returns dates as text: `3 Dec, 14 Jan 2027 and 4 more`.
+  private func list(_ dates: [CivilDate], maxCount: Int) -> String {
+    let shown = dates.prefix(maxCount).map { shortDate($0) }
+    let rest = dates.count - shown.count
+    return shown.joined(separator: ", ") + (rest > 0 ? " and \(rest) more" : "")
+  }
+
+  /// The maximum number of dates of a rule that are listed individually.
+  private static let maxDatesOfRule = 2
 
   /// The maximum number of exceptions that are listed individually.
   private static let maxListedDates = 6
