@@ -1,5 +1,20 @@
 import BelfryStore
 
+/// The taking back of a person's latest undo on this device, if no action follows it.
+public struct RedoLastUndo {
+  /// Creates the taking back.
+  public init() {}
+
+  /// Returns the result that it would have. Nothing is recorded.
+  public func preview(in store: Store) throws -> Undone { try store.history.redo(isDryRun: true) }
+
+  /// Takes back the undo, as a new commit.
+  ///
+  /// - Throws: `StoreError.nothingToRedo`, `.notUndone`, `.settingChangedSince`, `.calendarChangedSince` or
+  ///   `.alarmLimit`.
+  public func perform(in store: Store) throws -> Undone { try store.history.redo() }
+}
+
 /// The undoing of a person's latest action on this device that is not yet undone.
 public struct UndoLastAction {
   private let skipping: Int

@@ -32,7 +32,7 @@ struct Belfry: ParsableCommand {
         name: "RESPONDING",
         subcommands: [
           Ring.self, Stop.self, Done.self, Snooze.self, Skip.self, Unskip.self, Pending.self,
-          Dismiss.self, Undo.self, Why.self,
+          Dismiss.self, Undo.self, Redo.self, Why.self,
         ]),
       CommandGroup(
         name: "BACKGROUND SERVICE",

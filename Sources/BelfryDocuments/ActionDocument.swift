@@ -53,8 +53,10 @@ package struct ActionDocument: JSONDocument {
 
 /// An undone action: the document of `undo`.
 package struct UndoDocument: JSONDocument {
-  /// The subject of the undone commit.
-  let undone: String
+  /// The subject of the undone commit; absent for `redo`.
+  let undone: String?
+  /// For `redo`: the subject of the commit that counts again.
+  let redone: String?
   /// The changed alarms.
   let alarms: [AlarmDocument]
   /// The names of the changed settings.
@@ -65,13 +67,33 @@ package struct UndoDocument: JSONDocument {
   let devices: [String]
 
   package init(
-    undone: String, alarms: [AlarmDocument], settings: [String], calendars: [String],
-    devices: [String]
+    undone: String? = nil, redone: String? = nil, alarms: [AlarmDocument], settings: [String],
+    calendars: [String], devices: [String]
   ) {
     self.undone = undone
+    self.redone = redone
     self.alarms = alarms
     self.settings = settings
     self.calendars = calendars
     self.devices = devices
+  }
+}
+
+/// An action of this device's user: an element of `undo --list`.
+package struct UserActionDocument: JSONDocument {
+  /// The number for `undo`: 1 for the latest.
+  let number: Int
+  /// The subject of its commit.
+  let action: String
+  /// The time.
+  let at: String
+  /// False if the action cannot be undone.
+  let isUndoable: Bool
+
+  package init(number: Int, action: String, at: String, isUndoable: Bool) {
+    self.number = number
+    self.action = action
+    self.at = at
+    self.isUndoable = isUndoable
   }
 }

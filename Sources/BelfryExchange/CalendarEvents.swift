@@ -141,10 +141,10 @@ struct CalendarEvents {
     alarm.progress.occurrences.filter { $0.value.state == .skipped }.map(\.key)
   }
 
-  /// Returns true for a date of a list that is skipped, or on which the alarm does not ring.
+  /// Returns true for a date of a list on which the alarm does not ring.
   private func isOmittedDate(_ moment: CivilDateTime) -> Bool {
     guard case .dates = schedule.recurrence else { return false }
-    return skipped.contains(moment) || !timeline.scheduled.contains(moment)
+    return !timeline.scheduled.contains(moment)
   }
 
   /// The times of an `elapsed` rule on its exceptions and the holidays that it leaves out.

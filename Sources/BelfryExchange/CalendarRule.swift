@@ -22,12 +22,12 @@ struct CalendarRule: Hashable {
     self.recurrence = recurrence
   }
 
-  /// Returns true if the rule covers the month of a date, and for a rule by days the date itself.
+  /// Returns true if the rule covers the month of a date, and for a rule without weekdays and months the date itself.
   func covers(_ date: CivilDate) -> Bool {
-    if case .days = recurrence, recurrence.first(onOrAfter: date, in: .standard) != date {
-      return false
+    switch recurrence {
+    case .once, .days: recurrence.first(onOrAfter: date, in: .standard) == date
+    default: months?.contains(date.month) ?? true
     }
-    return months?.contains(date.month) ?? true
   }
 
   /// The names of the weekdays from Monday to Sunday.

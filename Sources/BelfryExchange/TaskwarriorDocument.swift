@@ -74,7 +74,8 @@ public enum TaskwarriorDocument {
     }
     let period = task["recur"]?.string ?? ""
     let isRecurring = task["status"]?.string == "recurring"
-    let isElapsed = isRecurring && (minutes(period).map { 1440 % $0 != 0 && $0 % 1440 != 0 } ?? false)
+    let isElapsed =
+      isRecurring && (minutes(period).map { 1440 % $0 != 0 && $0 % 1440 != 0 } ?? false)
     // Elapsed time is counted in UTC.
     let zone = isElapsed ? TimeZoneRules.utc : local
     let start = zone.civil(at: due)

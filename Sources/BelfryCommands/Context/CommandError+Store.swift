@@ -154,6 +154,11 @@ extension CommandError {
         .notPossible, "there is nothing to undo: no change made on this device is left.",
         "See the changes of other devices: belfry log"
       )
+    case .nothingToRedo:
+      return (
+        .notPossible, "there is nothing to redo: you have undone nothing since your last action.",
+        "See your actions: belfry undo --list"
+      )
     case .cannotBeUndone(let subject, let isMerge):
       return (
         .notPossible,

@@ -42,6 +42,8 @@ extension Timeline {
     at now: Instant, device: Identifier
   ) throws(UndoError) -> Alarm {
     if alarm.isDeleted, !after.isDeleted { throw .deletedSince }
+    // The undo of a deletion is taken back.
+    if let before, before.isDeleted, !after.isDeleted { return alarm.deleted() }
     guard let before else {
       if let field = alarm.changedFields(from: after).first { throw .changedSince(.field(field)) }
       let isAnswered = alarm.progress.occurrences.keys.contains { record(of: $0) != nil }

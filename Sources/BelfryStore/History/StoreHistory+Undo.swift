@@ -43,59 +43,157 @@ extension StoreHistory {
       let trailers = CommitMessage.trailers(of: action.message)
       if trailers[CommitMessage.final] != nil {
         throw StoreError.cannotBeUndone(
-          subject: action.message.split(separator: "\n").first.map(String.init) ?? "",
+          subject: CommitMessage.subject(of: action.message),
           isMerge: trailers["Action"] == CommitMessage.merge)
       }
-      let repository = writer.repository
-      let parent = try action.parents.first.map { try repository.commit($0).tree }
-      let changed = try repository.changedFiles(from: parent, to: action.tree)
-      var undone = Undone(
-        subject: action.message.split(separator: "\n").first.map(String.init) ?? "",
+      let undone = Undone(
+        subject: CommitMessage.subject(of: action.message),
         acted: Instant(seconds: action.time), alarms: [], settings: [],
         occurrence: trailers["Occurrence"].flatMap { CivilDateTime($0) })
-      var files: [String: [UInt8]?] = [:]
-      try revertAlarms(action, changed, writer, &undone, &files)
-      try store.requireRoom(for: undone.alarms)
-      try revertSettings(action, changed, writer, &undone, &files)
-      try revertCalendars(action, changed, writer, &undone, &files)
-      undone.devices = try store.devices.revertAdoption(action, changed, repository, &files)
-      guard !files.isEmpty else { throw StoreError.nothingToUndo }
-      if isDryRun { return undone }
-      var own: [(key: String, value: String)] = [
-        ("Action", LogEntry.Action.undone.rawValue),
-        (CommitMessage.undoes, action.id.description),
-      ]
-      if undone.alarms.count == 1 { own.insert(("Alarm", undone.alarms[0].id.text), at: 0) }
-      try writer.commit(
-        files,
-        message: CommitMessage("Undo: \(undone.subject)", trailers: own, device: device))
-      return undone
+      guard
+        let reverted = try revert(action, undone, writer, .init("Undo", [:]), isDryRun: isDryRun)
+      else { throw StoreError.nothingToUndo }
+      return reverted
+    }
+  }
+
+  /// Takes back the user's latest undo on this device, as a new commit. After another action there is nothing to redo.
+  ///
+  /// - Parameter isDryRun: True to return the result without recording anything.
+  /// - Returns: The result. Its subject is that of the action that counts again.
+  /// - Throws: `StoreError.nothingToRedo`, `.notUndone` if an alarm has changed since the undo, or `.alarmLimit`.
+  public func redo(isDryRun: Bool = false) throws -> Undone {
+    try store.write(reconciling: .records) { writer in
+      guard let undo = try lastUndo(writer) else { throw StoreError.nothingToRedo }
+      let trailers = CommitMessage.trailers(of: undo.message)
+      let subject = CommitMessage.subject(of: undo.message)
+      let prefix = "Undo: "
+      let redone = Undone(
+        subject: subject.hasPrefix(prefix) ? String(subject.dropFirst(prefix.count)) : subject,
+        acted: Instant(seconds: undo.time), alarms: [], settings: [])
+      let action = trailers[CommitMessage.undoes] ?? ""
+      guard
+        let reverted = try revert(
+          undo, redone, writer, .init("Redo", [CommitMessage.redoes: action]), isDryRun: isDryRun)
+      else { throw StoreError.nothingToRedo }
+      return reverted
+    }
+  }
+
+  /// The message of a commit that takes back another one.
+  private struct Reversal {
+    /// The first word of the subject.
+    let name: String
+    /// The trailers beside those of each reversal.
+    let trailers: [String: String]
+
+    init(_ name: String, _ trailers: [String: String]) {
+      self.name = name
+      self.trailers = trailers
+    }
+  }
+
+  /// Takes back a commit, and returns the completed result; nil if it has changed nothing that can be taken back.
+  private func revert(
+    _ action: Commit, _ result: Undone, _ writer: StoreWriter, _ reversal: Reversal,
+    isDryRun: Bool
+  ) throws -> Undone? {
+    var result = result
+    let repository = writer.repository
+    let parent = try action.parents.first.map { try repository.commit($0).tree }
+    let changed = try repository.changedFiles(from: parent, to: action.tree)
+    var files: [String: [UInt8]?] = [:]
+    try revertAlarms(action, changed, writer, &result, &files)
+    try store.requireRoom(for: result.alarms)
+    try revertSettings(action, changed, writer, &result, &files)
+    try revertCalendars(action, changed, writer, &result, &files)
+    result.devices = try store.devices.revertAdoption(action, changed, repository, &files)
+    guard !files.isEmpty else { return nil }
+    if isDryRun { return result }
+    var own: [(key: String, value: String)] = [
+      ("Action", LogEntry.Action.undone.rawValue),
+      (CommitMessage.undoes, action.id.description),
+    ]
+    own += reversal.trailers.map { ($0.key, $0.value) }
+    if result.alarms.count == 1 { own.insert(("Alarm", result.alarms[0].id.text), at: 0) }
+    try writer.commit(
+      files,
+      message: CommitMessage("\(reversal.name): \(result.subject)", trailers: own, device: device))
+    return result
+  }
+
+  /// An action of this device's user.
+  public struct UserAction: Sendable {
+    /// The subject of its commit.
+    public let subject: String
+    /// The time of its commit.
+    public let acted: Instant
+    /// False if the action is final.
+    public let isUndoable: Bool
+  }
+
+  /// Returns the latest actions of this device's user that are not undone, newest first.
+  ///
+  /// - Parameter count: The maximum number of them.
+  public func userActions(count: Int) throws -> [UserAction] {
+    let repository = try repository()
+    guard let head = try repository.commit(of: "HEAD") else { return [] }
+    return try actions(repository, from: head, count: count).map {
+      UserAction(
+        subject: CommitMessage.subject(of: $0.message), acted: Instant(seconds: $0.time),
+        isUndoable: CommitMessage.trailers(of: $0.message)[CommitMessage.final] == nil)
     }
   }
 
   /// Returns the commit of the latest action of this device's user that is not undone.
   private func lastAction(_ writer: StoreWriter, skipping: Int) throws -> Commit? {
     guard let head = try writer.head() else { return nil }
-    var skipped = 0
+    let actions = try actions(writer.repository, from: head, count: skipping + 1)
+    return actions.count > skipping ? actions[skipping] : nil
+  }
+
+  private func actions(
+    _ repository: Repository, from head: ObjectID, count: Int
+  ) throws -> [Commit] {
     var undone: Set<String> = []
+    var found: [Commit] = []
+    try repository.visitHistory(from: head) { entry in
+      guard entry.parents.count == 1 else { return true }
+      let trailers = CommitMessage.trailers(of: entry.message)
+      guard trailers["Device"] == device.text, let action = trailers["Action"] else { return true }
+      if let earlier = trailers[CommitMessage.undoes] {
+        // An undo that was taken back undoes nothing.
+        if !undone.contains(entry.id.description) { undone.insert(earlier) }
+        return true
+      }
+      guard CommitMessage.isUndoable(action), trailers[CommitMessage.auto] == nil,
+        !undone.contains(entry.id.description)
+      else { return true }
+      found.append(entry)
+      return found.count < count
+    }
+    return found
+  }
+
+  /// Returns the latest undo of this device's user that is not taken back, if no action follows it.
+  private func lastUndo(_ writer: StoreWriter) throws -> Commit? {
+    guard let head = try writer.head() else { return nil }
+    var takenBack: Set<String> = []
     var found: Commit?
     try writer.repository.visitHistory(from: head) { entry in
       guard entry.parents.count == 1 else { return true }
       let trailers = CommitMessage.trailers(of: entry.message)
       guard trailers["Device"] == device.text, let action = trailers["Action"] else { return true }
       if let earlier = trailers[CommitMessage.undoes] {
-        undone.insert(earlier)
-        return true
+        if trailers[CommitMessage.redoes] != nil {
+          takenBack.insert(earlier)
+          return true
+        }
+        if takenBack.contains(entry.id.description) { return true }
+        found = entry
+        return false
       }
-      guard CommitMessage.isUndoable(action), trailers[CommitMessage.auto] == nil,
-        !undone.contains(entry.id.description)
-      else { return true }
-      if skipped < skipping {
-        skipped += 1
-        return true
-      }
-      found = entry
-      return false
+      return !CommitMessage.isUndoable(action) || trailers[CommitMessage.auto] != nil
     }
     return found
   }

@@ -52,6 +52,8 @@ public enum StoreError: Error, Sendable {
   case notRestorable(subject: String)
   /// This device has no action left to undo.
   case nothingToUndo
+  /// This device's user has undone nothing since the latest action.
+  case nothingToRedo
   /// The last action cannot be undone.
   case cannotBeUndone(subject: String, isMerge: Bool)
   /// An alarm has changed since the action that should be undone, whose commit is `subject`.

@@ -68,6 +68,8 @@ public struct CommitMessage: Hashable, Sendable {
   static let auto = "Auto"
   /// The trailer that names the commit that this one undoes.
   static let undoes = "Undoes"
+  /// The trailer that names the commit that counts again, because this one takes back its undo.
+  static let redoes = "Redoes"
   /// The trailer of a merge with the number of its decisions.
   static let decisions = "Decisions"
   /// The trailer of a commit that completes an interrupted write.
@@ -96,6 +98,11 @@ public struct CommitMessage: Hashable, Sendable {
       .unknown:
       false
     }
+  }
+
+  /// Returns the subject of a message: its first line.
+  static func subject(of message: String) -> String {
+    message.split(separator: "\n").first.map(String.init) ?? ""
   }
 
   /// Returns the trailers of a message: the `Key: value` lines of its last paragraph.
@@ -135,4 +142,9 @@ extension LogEntry.Action {
   public var label: String {
     rawValue.prefix(1).uppercased() + rawValue.dropFirst()
   }
+}
+
+extension LogEntry {
+  /// The action in the past tense, as the subject of a line: `Done`, or `Redone` for the undo of an undo.
+  public var label: String { payload == .undone(.undone) ? "Redone" : action.label }
 }

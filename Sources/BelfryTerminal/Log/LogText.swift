@@ -33,7 +33,7 @@ package struct LogText {
     guard let entry = entries.first else { return }
     times.appendFull(zones.local.civil(at: entry.at), to: &bytes)
     bytes.append("  ")
-    bytes.append(entry.action.label)
+    bytes.append(entry.label)
     if entry.auto { bytes.append(" automatically") }
     bytes.append(": ")
     // Most lines have one entry. The lists of the others take three times as long.
@@ -70,7 +70,7 @@ package struct LogText {
   /// Returns an entry without the alarm and the occurrence: `today 09:00  fired  laptop`.
   package func event(_ entry: LogEntry) -> String {
     let details = text(entry).map { ", \(Printable.text($0))" } ?? ""
-    let action = "\(entry.action.label)\(entry.auto ? " automatically" : "")"
+    let action = "\(entry.label)\(entry.auto ? " automatically" : "")"
     return "\(times.relative(entry.at))  \(action)\(details)  \(device(entry))"
   }
 
@@ -155,6 +155,7 @@ package struct LogText {
     case .undelivered: return "no channel could deliver it"
     case .unansweredSteps(1): return "the only step of the cascade was unanswered"
     case .unansweredSteps(let count): return "all \(count) steps of the cascade were unanswered"
+    case .undone(.undone): return nil
     case .undone(let action): return action.rawValue
     case .call(let call): return text(call)
     case .rehearsalRequest: return "requested"
