@@ -7,7 +7,7 @@ extension Input {
   }
 
   /// The context of values that depend on neither the time nor the zone.
-  private static let anywhere = InputContext(
+  static let anywhere = InputContext(
     instant: Instant(milliseconds: 0), zone: .utc, calendar: .standard,
     zoneNames: ZoneNames(load: { [] }, rules: { _ in nil }))
 

@@ -191,7 +191,7 @@ extension Input {
       var corrected = words
       corrected[position] = candidate
       let phrase = corrected.joined(separator: " ")
-      if (try? understood(phrase, in: context)) != nil { return phrase }
+      if (try? understood(phrase, in: context).schedule(in: context)) != nil { return phrase }
     }
     return nil
   }
@@ -210,7 +210,7 @@ extension InputError {
     switch self {
     case .empty, .notUnderstood, .missing, .foreignWord, .unknownZone: true
     case .unsupported(let reason):
-      [.sun, .season, .payday, .namedDay, .parity, .place, .reminder].contains(reason)
+      [.sun, .season, .payday, .namedDay, .parity, .place, .reminder, .condition].contains(reason)
     default: false
     }
   }

@@ -79,6 +79,8 @@ public enum InputError: Error, Equatable, Sendable {
     case sun
     /// A season, or a phase of the moon.
     case season
+    /// A condition: `if it is a weekend`.
+    case condition
     /// A day that each person knows: a payday.
     case payday
     /// A day that has another date in each country or family: a birthday.

@@ -158,7 +158,7 @@ extension InputReader {
   }
 
   /// Returns one weekday by its name; nil if it is a plural, or the start of a list or a range.
-  private mutating func singleWeekday() -> Weekday? {
+  mutating func singleWeekday() -> Weekday? {
     guard let weekday = Vocabulary.weekday(word), !Vocabulary.isPlural(word) || "\(weekday)" == word
     else { return nil }
     advance()
@@ -227,6 +227,11 @@ extension InputReader {
     let parts = DateText.Parts(day: day, month: month, year: year(afterComma: true))
     guard DateText.isDate(parts) else { throw .noSuchDate(source(from: start)) }
     return try reading(parts, from: start)
+  }
+
+  /// True if the next word is a year of this century.
+  var isYear: Bool {
+    word.utf8.count == 4 && Vocabulary.number(word).map { (2000..<2100).contains($0) } ?? false
   }
 
   /// Returns a year of this century, with a comma before it if that is allowed. `24 dec 1930` has a time.

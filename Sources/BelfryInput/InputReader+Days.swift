@@ -61,7 +61,10 @@ extension InputReader {
     try list { (reader) throws(InputError) in reader.monthRange() }?.flatMap { $0 }
   }
 
-  mutating func monthRange() -> [Int]? {
+  /// Returns a month, or the months of a range: `nov-feb`, `april to january`.
+  ///
+  /// - Parameter separators: The words between the months beside `-`, `to` and `through`.
+  mutating func monthRange(until separators: [String] = []) -> [Int]? {
     let parts = word.split(separator: "-", omittingEmptySubsequences: false).map(String.init)
     if parts.count == 2, let first = Vocabulary.month(parts[0]),
       let last = Vocabulary.month(parts[1])
@@ -72,7 +75,9 @@ extension InputReader {
     guard let first = Vocabulary.month(word) else { return nil }
     advance()
     let start = position
-    if accept("-", "to", "through", "thru"), let last = Vocabulary.month(word) {
+    if accept(anyOf: ["-", "to", "through", "thru"] + separators),
+      let last = Vocabulary.month(word)
+    {
       advance()
       return InputReader.months(from: first, to: last)
     }

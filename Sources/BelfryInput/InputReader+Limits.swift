@@ -17,7 +17,10 @@ extension InputReader {
     }
     // `9am until 30 june` is not a window.
     let separators = isMarked ? ["to", "-", "until", "till", "and", "through"] : ["to", "-"]
-    guard accept(anyOf: separators), let to = try? time(isMarked ? .any : .distinct) else {
+    guard accept(anyOf: separators), let to = try? time(isMarked ? .any : .distinct),
+      // `from 14:00 until 4 dec`
+      Vocabulary.month(word) == nil
+    else {
       position = start
       return nil
     }
@@ -181,7 +184,9 @@ extension InputReader {
       }
     if let city { throw .unknownZone(tokens[position].source, suggestions: [city]) }
     if (word.hasPrefix("gmt") || word.hasPrefix("utc")) && word.count > 3 {
-      throw .unknownZone(tokens[position].source, suggestions: [])
+      let source = tokens[position].source
+      _ = try context.zoneNames.name(source)
+      throw .unknownZone(source, suggestions: [])
     }
     return nil
   }

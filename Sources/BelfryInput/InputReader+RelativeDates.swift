@@ -3,13 +3,20 @@ import BelfryCore
 extension InputReader {
   mutating func relativeDate() throws(InputError) -> CivilDate? {
     let today = context.today
-    if accept("today", "tonight", "this evening") { return today }
+    if peek(1) != "week", peek(1) != "fortnight", accept("today", "tonight", "this evening") {
+      return today
+    }
+    if accept("today week") { return today.adding(days: 7) }
+    if accept("tomorrow week") { return today.adding(days: 8) }
+    if accept("today fortnight") { return today.adding(days: 14) }
+    if accept("tomorrow fortnight") { return today.adding(days: 15) }
     if accept("tomorrow", "tmrw", "tmr", "2moro", "2morrow") { return today.adding(days: 1) }
     if accept("the week after next", "week after next") { return today.adding(days: 14) }
     if let date = try workdaysAhead() { return date }
     if let date = try dayOfNextMonth() { return date }
     if let date = try movingFeast() { return date }
     if let date = try dateBesideDate() { return date }
+    if let date = try weekdayBesideDate() { return date }
     try refuseEndOfWeek()
     if accept("yesterday") { return today.adding(days: -1) }
     if accept("the day after tomorrow", "day after tomorrow", "overmorrow") {
@@ -131,6 +138,11 @@ extension InputReader {
         }
       }
       guard let period else { return nil }
+      // `three weeks today`
+      if period.unit != .day, reader.accept("today") { return reader.context.today.adding(period) }
+      if period.unit != .day, reader.accept("tomorrow") {
+        return reader.context.today.adding(period).adding(days: 1)
+      }
       let isBefore = reader.accept("before")
       // `a week on friday`, but `3 weeks on mon` lacks `every`.
       let isWeekOn =
@@ -140,10 +152,44 @@ extension InputReader {
       guard isBefore || isWeekOn || reader.accept("after", "from"), let reading = try reader.date()
       else { return nil }
       let shift = isBefore ? Period(-period.count, period.unit) : period
-      guard case .dayOfYear = reading else { return reader.resolved(reading).adding(shift) }
+      guard case .dayOfYear(let month, let day) = reading else {
+        return reader.resolved(reading).adding(shift)
+      }
+      // The date moves by a day in leap years if the 29th of February is between.
+      let dates = [2027, 2028].filter { day <= CivilDate.length(ofMonth: month, year: $0) }
+        .map { CivilDate(year: $0, month: month, day: day).adding(shift) }
+      reader.isBesideDayOfYear = Set(dates.map(\.dayAndMonth)).count == 1
       // The next such date counts, not the next 1 October of `90 days after 1 october`.
       let opposite = Period(-shift.count, shift.unit)
       return reader.resolved(reading, from: reader.context.today.adding(opposite)).adding(shift)
+    }
+  }
+
+  /// Reads `saturday after easter` and `friday before 24 dec`.
+  private mutating func weekdayBesideDate() throws(InputError) -> CivilDate? {
+    try attempt { (reader) throws(InputError) in
+      guard let weekday = reader.singleWeekday() else { return nil }
+      let isBefore = reader.accept("before")
+      guard isBefore || reader.accept("after", "following"), let reading = try reader.date() else {
+        return nil
+      }
+      if case .weekday = reading { return nil }
+      func beside(_ date: CivilDate) -> CivilDate {
+        (1...7).lazy.map { date.adding(days: isBefore ? -$0 : $0) }.first { $0.weekday == weekday }
+          ?? date
+      }
+      let date = beside(reader.resolved(reading))
+      guard date < reader.context.today, case .dayOfYear = reading else { return date }
+      return beside(reader.resolved(reading, from: reader.context.today.adding(days: 8)))
+    }
+  }
+
+  /// Returns true if the words from a position on name a day that hangs on Easter.
+  func hasMovingFeast(from start: Int) -> Bool {
+    (start..<position).contains { index in
+      var reader = self
+      reader.position = index
+      return (try? reader.movingFeast()) ?? nil != nil
     }
   }
 

@@ -5,10 +5,13 @@ struct RuleReading {
   let rule: ScheduleDraft.Rule
   /// True for `every workday`, which leaves out holidays.
   var isOnWorkdays = false
+  /// The date from which `every 6 months 1 may` counts.
+  var start: DateReading?
 
-  init(_ rule: ScheduleDraft.Rule, isOnWorkdays: Bool = false) {
+  init(_ rule: ScheduleDraft.Rule, isOnWorkdays: Bool = false, start: DateReading? = nil) {
     self.rule = rule
     self.isOnWorkdays = isOnWorkdays
+    self.start = start
   }
 }
 
@@ -80,6 +83,7 @@ extension InputReader {
     } else if let number = Vocabulary.number(word) {
       count = number
       advance()
+      _ = accept("nights", "night", "shifts", "shift")
     }
     guard (1...Recurrence.longest).contains(count), unit == .day || unit == .week else {
       return nil
@@ -185,6 +189,10 @@ extension InputReader {
       }
       return try reader.daysOfYear(interval)
     }
+    // `every 2 years in june`
+    if rule == nil, ["in", "on"].contains(word), Vocabulary.month(peek(1)) != nil {
+      throw .missing(.day, after: peek(1))
+    }
     return rule ?? .annual(nil, nil, interval)
   }
 
@@ -215,7 +223,10 @@ extension InputReader {
     if let rule = try daysOfYear(1) { return RuleReading(rule) }
     if let rule = try daysOfMonth(bareNumbers: false) { return RuleReading(rule) }
     position = start
-    return try weekdayRule(interval: 1)
+    if let rule = try weekdayRule(interval: 1) { return rule }
+    // `every october`
+    if Vocabulary.month(word) != nil { throw .missing(.day, after: word) }
+    return nil
   }
 
   /// Reads `day`, `2 weeks on mon`, `other tue`, `3rd month on the 15th`.
@@ -275,11 +286,29 @@ extension InputReader {
     case .day: return RuleReading(interval == 1 ? .daily(1) : .days(interval, 1))
     case .workday: return nil
     case .week: return RuleReading(try weekly(interval))
-    case .month: return RuleReading(try monthly(interval))
+    case .month:
+      if interval > 1, let (date, day) = try dateOfMonths() {
+        return RuleReading(.monthly([.day(day)], interval), start: date)
+      }
+      return RuleReading(try monthly(interval))
     case .quarter:
       if interval == 1 { return RuleReading(try quarterly()) }
       return RuleReading(try monthly(interval * 3))
     case .year: return RuleReading(try annual(interval))
+    }
+  }
+
+  /// Reads the date behind `every 6 months`, with its day: `on 1 may`.
+  private mutating func dateOfMonths() throws(InputError) -> (DateReading, day: Int)? {
+    try attempt { (reader) throws(InputError) in
+      _ = reader.accept("on")
+      let hasMonth = Vocabulary.month(reader.word) != nil || Vocabulary.month(reader.peek(1)) != nil
+      guard hasMonth, let date = try reader.date() else { return nil }
+      switch date {
+      case .dayOfYear(_, let day): return (date, day)
+      case .fixed(let fixed): return (date, fixed.day)
+      default: return nil
+      }
     }
   }
 
@@ -379,8 +408,9 @@ extension InputReader {
         return try reader.ofQuarter(days)
       }
       guard hasPreposition else { return nil }
-      if reader.accept("every"), let number = Vocabulary.number(reader.word),
-        reader.peek(1) == "months"
+      if reader.accept("every"),
+        let number = Vocabulary.number(reader.word) ?? Vocabulary.ordinal(reader.word),
+        ["month", "months"].contains(reader.peek(1))
       {
         reader.advance(2)
         return .monthly(days, number)
@@ -395,9 +425,18 @@ extension InputReader {
   /// last one.
   ///
   /// - Throws: `InputError.ambiguous` for a day such as the 10th, which may be one of every third month from now on.
-  private func ofQuarter(
+  private mutating func ofQuarter(
     _ days: [Recurrence.MonthDay]
   ) throws(InputError) -> ScheduleDraft.Rule {
+    var reader = self
+    // `every quarter on the 15th from january`
+    if reader.accept("from", "starting in", "starting", "beginning"),
+      let first = Vocabulary.month(reader.word)
+    {
+      reader.advance()
+      self = reader
+      return .annual([0, 3, 6, 9].map { (first - 1 + $0) % 12 + 1 }.sorted(), days, 1)
+    }
     for case .day(let number) in days where number > 1 {
       let ordinal = EnglishNumber.ordinal(number)
       throw .ambiguous(

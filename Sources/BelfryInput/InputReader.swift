@@ -25,6 +25,8 @@ struct InputReader {
   }
   /// The number of words that were read.
   var position = 0
+  /// True after a date such as `3 weeks before 2 february`, which recurs each year with the date beside it.
+  var isBesideDayOfYear = false
 
   init(_ text: String, _ context: InputContext) {
     self.context = context
@@ -54,6 +56,10 @@ struct InputReader {
           word.append(character)
         }
       }
+      if word == "+" {
+        append(",", word)
+        word = ""
+      }
       finish()
     }
     return tokens
@@ -65,9 +71,11 @@ struct InputReader {
   ) -> [(text: String, source: String)] {
     if text.isEmpty { return [] }
     if let days = Vocabulary.weekdayLetters(text) { return days.map { ($0, source) } }
-    let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+    let separator: Character = text.contains("+") ? "+" : "/"
+    let parts = text.split(separator: separator, omittingEmptySubsequences: false).map(String.init)
     guard parts.count > 1 else { return [(text, source)] }
-    let sources = source.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+    let sources = source.split(separator: separator, omittingEmptySubsequences: false)
+      .map(String.init)
     let isTime = { (part: String) in
       part.contains(":") || part.hasSuffix("am") || part.hasSuffix("pm")
     }
@@ -146,6 +154,9 @@ struct InputReader {
     _ = accept("and", "&")
     return position > start
   }
+
+  /// True if one of the words is `if` or `unless`.
+  var hasCondition: Bool { tokens.contains { Vocabulary.reason(against: $0.text) == .condition } }
 
   /// True behind `,` or `and`, also with `on` between.
   var followsSeparator: Bool {

@@ -121,5 +121,10 @@ extension Input {
     return nil
   }
 
+  /// Returns the number of words at the start that are a moment; nil for none.
+  public static func leadingMomentCount(_ words: [String]) -> Int? {
+    (try? leadingMoment(words, in: anywhere))?.count
+  }
+
   private static let maxMomentWords = 8
 }

@@ -16,6 +16,9 @@ public struct ScheduleDraft: Hashable, Sendable {
   public var onHoliday: Schedule.HolidayRule?
   /// The name of the time zone.
   public var zone: String?
+  /// The minutes of an interval on the hours of the whole day, such as `every 6 hours`, which does not count from now;
+  /// nil for any other schedule.
+  public var wholeDayInterval: Int?
   /// True if the only date is the next one of a weekday: a week later if its time has passed today.
   public var isWeekday = false
 

@@ -13,6 +13,11 @@ extension ScheduleReader {
     var isWeekday = false
     if reader.accept("now on", "now") {
       draft.start = reader.context.today
+      startsNow = true
+    } else if reader.isYear {
+      let text = reader.word
+      guard let year = reader.year(), case .annual? = draft.rule else { throw .numberAlone(text) }
+      draft.start = CivilDate(year: year, month: 1, day: 1)
     } else if let date = reader.startOfUnit() {
       draft.start = date
     } else if step != nil, window == nil, let first = reader.civilDateTime() {
@@ -33,6 +38,19 @@ extension ScheduleReader {
       guard let date = try reader.date() else { throw reader.missing(.date) }
       draft.start = reader.nearest(date)
       if case .weekday = date { isWeekday = true }
+      // `every 8 hours from tomorrow 14:00`
+      let time: TimeReading? = try reader.attempt { (reader) throws(InputError) in
+        let isAfterAt = reader.accept("at", "@")
+        return try reader.time(isAfterAt ? .any : .distinct)
+      }
+      if let time {
+        guard window == nil, timeReadings.isEmpty else { throw .repeated(.time) }
+        if step == nil {
+          timeReadings = [time]
+        } else {
+          window = (time.time, time.time)
+        }
+      }
     }
     if isWeekday { try askForWeekdays(from: first) }
     try readEndOfRange()
@@ -65,6 +83,59 @@ extension ScheduleReader {
     draft.end = .until(Schedule.Limits.end(of: end))
   }
 
+  /// Reads `nov-feb` and `from april to january`, the months of a rule.
+  mutating func readMonths() throws(InputError) -> Bool {
+    let months: [Int]? = try reader.attempt { (reader) throws(InputError) in
+      let isBetween = reader.word == "between"
+      if ["between", "from", "in", "during"].contains(reader.word) {
+        guard Vocabulary.month(reader.peek(1)) != nil || reader.peek(1).contains("-") else {
+          return nil
+        }
+        reader.advance()
+      }
+      guard let months = reader.monthRange(until: isBetween ? ["and"] : ["until", "till"]),
+        months.count > 1
+      else { return nil }
+      // `from january to march 15` has a date, and `oct-dec on the 5th` days.
+      let isDate = Vocabulary.number(reader.word) != nil || Vocabulary.ordinal(reader.word) != nil
+      return isDate || reader.word == "on" ? nil : months
+    }
+    guard let months else { return false }
+    if selectedMonths != nil { throw .repeated(.rule) }
+    selectedMonths = months
+    return true
+  }
+
+  /// Limits the rule to the months that the input names: `1st of every month from april to january`.
+  mutating func selectMonths() throws(InputError) {
+    guard let selectedMonths else { return }
+    guard case .monthly(let days?, 1)? = draft.rule else { throw .unsupported(.omittedMonths) }
+    draft.rule = .annual(selectedMonths.sorted(), days, 1)
+  }
+
+  /// Reads `in 2027` behind a rule: its occurrences in that year.
+  mutating func readYear() throws(InputError) -> Bool {
+    guard reader.word == "in", draft.start == nil, draft.end == nil else { return false }
+    let weekdays: [Weekday]?
+    switch draft.rule {
+    case .weekly(let days, _)?: weekdays = days
+    case .daily?, .monthly?, .days?: weekdays = nil
+    default: return false
+    }
+    var reader = reader
+    reader.advance()
+    guard let year = reader.year() else { return false }
+    self.reader = reader
+    let first = CivilDate(year: year, month: 1, day: 1)
+    // `every other tuesday` begins with the first Tuesday.
+    let start = (0..<7).lazy.map { first.adding(days: $0) }
+      .first { weekdays?.contains($0.weekday) ?? true }
+    draft.start = max(start ?? first, reader.context.today)
+    draft.end = .until(
+      Schedule.Limits.end(of: CivilDate(year: year, month: 12, day: 31)))
+    return true
+  }
+
   /// Reads `in june` behind a rule: its occurrences in the next June.
   mutating func readMonth() throws(InputError) -> Bool {
     switch draft.rule {
@@ -81,6 +152,18 @@ extension ScheduleReader {
     return true
   }
 
+  /// Throws an error for `every 20 min until 18:00`, which may be each day or only today.
+  private func refuseEndOfWindow(from start: Int) throws(InputError) {
+    guard step != nil, window == nil else { return }
+    var reader = reader
+    guard let time = try? reader.time(.distinct), reader.isAtEnd else { return }
+    throw .ambiguous(
+      reader.source(from: start),
+      readings: [
+        "from \(reader.context.now.time.hour):00 to \(time.time)", "until today \(time.time)",
+      ])
+  }
+
   mutating func readEnd() throws(InputError) -> Bool {
     let start = reader.position
     var end: ScheduleDraft.End?
@@ -89,6 +172,7 @@ extension ScheduleReader {
       "ending", "ends on", "ends",
       "to the end of", "end on")
     {
+      try refuseEndOfWindow(from: start)
       end = .until(try reader.end(hasTimes: !timeReadings.isEmpty || step != nil))
       _ = reader.accept("inclusive", "included")
     } else {

@@ -104,6 +104,12 @@ extension ScheduleReader {
   // MARK: Times of day
 
   mutating func readTimes() throws(InputError) -> Bool {
+    // `7, 13 and 19 every day`
+    if isListBeforeDaily, let times = try reader.times(.any) {
+      guard timeReadings.isEmpty else { throw .repeated(.time) }
+      timeReadings = times
+      return true
+    }
     // `every 9am`, `every noon`
     let every: [TimeReading]? = try reader.attempt { (reader) throws(InputError) in
       reader.accept("every", "each") ? try reader.times(.distinct) : nil
@@ -132,11 +138,25 @@ extension ScheduleReader {
     return true
   }
 
+  /// True before the list of numbers in `7, 13 and 19 every day`.
+  private var isListBeforeDaily: Bool {
+    guard Vocabulary.number(reader.word) != nil, [",", "and", "&"].contains(reader.peek(1)) else {
+      return false
+    }
+    // Words that are tried here are not those that an error names.
+    var probe = InputReader(reader.rest, reader.context)
+    guard let times = try? probe.times(.any), times.count > 1 else { return false }
+    return ["daily", "everyday"].contains(probe.word)
+      || ["every", "each"].contains(probe.word) && probe.peek(1) == "day"
+  }
+
   /// Reads the window of an interval: `from 9 to 17`, `9-17`.
   mutating func readWindow() throws(InputError) -> Bool {
     let hasStep = step != nil
     let range: (CivilTime, CivilTime)? = try reader.attempt { (reader) throws(InputError) in
       let isMarked = reader.accept("from", "between")
+      // `yearly on 15 june from 2028`
+      if isMarked, !hasStep, reader.isYear, !["-", "to"].contains(reader.peek(1)) { return nil }
       // `every hour 9 to 5` has an interval already.
       if let range = try reader.timeRange(isMarked: isMarked || hasStep) { return range }
       // `every 8 hours from 6am`, `every 12 hours from 8`, but not `from 8 dec`
@@ -260,7 +280,11 @@ extension ScheduleReader {
   /// - Returns: False if the interval fits, or belongs to some days or to a window.
   mutating func countElapsedTime(every step: Int) -> Bool {
     let isWindow = window.map { $0.from != $0.to } ?? false
-    guard 1440 % step != 0, !isWindow, minuteOfHour == nil, timeReadings.isEmpty,
+    // `every 8 hours from tomorrow 14:00` has no time before that.
+    let startsLater =
+      draft.start.map { $0 > reader.context.today } ?? false
+      && (window?.from).map { $0.minuteOfDay >= step } ?? false
+    guard 1440 % step != 0 || startsLater, !isWindow, minuteOfHour == nil, timeReadings.isEmpty,
       draft.rule == nil || draft.rule == .daily(1)
     else { return false }
     let context = reader.context
@@ -287,7 +311,12 @@ extension ScheduleReader {
         return CivilTime(hour: minute / 60, minute: minute % 60)
       }.sorted()
     }
-    if window.from < window.to, minuteOfHour == nil {
+    if window.from < window.to, let minuteOfHour {
+      return (window.from.hour...window.to.hour).compactMap { hour in
+        CivilTime(hour: hour, minute: minuteOfHour)
+      }.filter { (window.from...window.to).contains($0) }
+    }
+    if window.from < window.to {
       return TimeWindow(from: window.from, to: window.to, interval: step)?.times ?? []
     }
     // A window over midnight belongs to two days.

@@ -12,6 +12,12 @@ struct ScheduleReader {
   var omittedMonths: [Int] = []
   /// The dates of a week or month that the input leaves out.
   var omittedDates: [CivilDate] = []
+  /// True for `from now`.
+  var startsNow = false
+  /// True if the date hangs on Easter.
+  var isMovingFeast = false
+  /// The only months of the rule: `from april to january`.
+  var selectedMonths: [Int]?
   /// The interval of `every 20 min`, in minutes, and its window.
   var step: Int?
   var window: (from: CivilTime, to: CivilTime)?
@@ -40,6 +46,16 @@ struct ScheduleReader {
 
   /// Returns the schedule of the words up to the end of the input.
   mutating func read() throws(InputError) -> ScheduleDraft {
+    do throws(InputError) {
+      return try readWords()
+    } catch {
+      // No reading of an ambiguous word fulfills a condition.
+      if case .ambiguous = error, reader.hasCondition { throw .unsupported(.condition) }
+      throw error
+    }
+  }
+
+  private mutating func readWords() throws(InputError) -> ScheduleDraft {
     guard !reader.isAtEnd else { throw .empty }
     while !reader.isAtEnd {
       if reader.acceptSeparator() {
@@ -55,6 +71,7 @@ struct ScheduleReader {
   }
 
   private mutating func readClause() throws(InputError) -> Bool {
+    if try readMonths() { return true }
     if try readWindow() { return true }
     if try readPartOfDay() { return true }
     if try readStart() { return true }
@@ -74,12 +91,14 @@ struct ScheduleReader {
     }
     if let reading = try reader.attempt({ (reader) throws(InputError) in try reader.rule() }) {
       try add(reading.rule)
+      if let start = reading.start { draft.start = draft.start ?? reader.nearest(start) }
       if reading.isOnWorkdays { draft.onHoliday = draft.onHoliday ?? .skip }
       return true
     }
     if try readMinuteOfHour() { return true }
     if try readTimes() { return true }
     if try readMonth() { return true }
+    if try readYear() { return true }
     if try readDate() { return true }
     return try readZone()
   }
@@ -196,7 +215,10 @@ struct ScheduleReader {
     }
     let first = reader.position
     guard let reading = try reader.date() else { return false }
+    isMovingFeast = isMovingFeast || reader.hasMovingFeast(from: first)
     if case .dayOfMonth = reading {
+      // `every friday the 13th`
+      if draft.rule != nil { throw .severalRules }
       let date = reader.resolved(reading)
       throw .ambiguous(
         reader.source(from: first),
@@ -221,10 +243,45 @@ struct ScheduleReader {
       draft.rule = rule
       return
     }
+    try refuseDatesOfYears(earlier, rule)
+    if let combined = dated(earlier, rule) ?? dated(rule, earlier) {
+      draft.rule = combined
+      return
+    }
     guard let combined = combined(earlier, rule) ?? combined(rule, earlier) else {
       throw .severalRules
     }
     draft.rule = combined
+  }
+
+  /// Throws an error for `easter every year` and for `10 apr, 20 dec every year`.
+  private func refuseDatesOfYears(
+    _ a: ScheduleDraft.Rule, _ b: ScheduleDraft.Rule
+  ) throws(InputError) {
+    switch (a, b) {
+    case (.once, .annual(nil, nil, _)), (.annual(nil, nil, _), .once):
+      if isMovingFeast { throw .unsupported(.movingFeast) }
+    case (.dates, .annual(nil, nil, _)), (.annual(nil, nil, _), .dates):
+      throw .unsupported(.unequalDates)
+    default: break
+    }
+  }
+
+  /// Returns the rule of an interval that counts from a date: `every 28 days 13 dec`; nil for any other two.
+  private mutating func dated(
+    _ date: ScheduleDraft.Rule, _ interval: ScheduleDraft.Rule
+  ) -> ScheduleDraft.Rule? {
+    guard case .once(let start) = date, draft.start == nil else { return nil }
+    if case .weekday? = self.date { return nil }
+    switch interval {
+    case .days(2..., _), .weekly(nil, 2...):
+      draft.start = start
+      return interval
+    case .monthly(nil, 2...):
+      draft.start = start
+      return interval
+    default: return nil
+    }
   }
 
   /// Returns the rule of two that complete each other: `fri every week`, `every 2 weeks on mon`; nil if they do not.
@@ -250,7 +307,10 @@ struct ScheduleReader {
       guard case .weekday? = date else { return nil }
       return .weekly([day.weekday], interval)
     case (.once(let day), .annual(nil, nil, let interval)):
-      guard case .dayOfYear? = date else { return nil }
+      if case .dayOfYear? = date {
+      } else if !reader.isBesideDayOfYear {
+        return nil
+      }
       return .annual([day.month], [.day(day.day)], interval)
     default: return nil
     }
@@ -266,6 +326,7 @@ struct ScheduleReader {
     }
     if !omittedWeekdays.isEmpty { try omitWeekdays() }
     if !omittedMonths.isEmpty { try omitMonths() }
+    try selectMonths()
     omitDates()
     if case .later? = draft.rule, !timeReadings.isEmpty || window != nil { throw .repeated(.time) }
     try selectHalves()
@@ -277,6 +338,11 @@ struct ScheduleReader {
     if case .afterDone? = draft.rule, case .count? = draft.end {
       throw .unsupported(.countedCompletions)
     }
+    if step != nil, startsNow, window == nil {
+      window = (reader.context.now.time, reader.context.now.time)
+    }
+    // `at 6, 14 and 22 for a week`
+    if draft.rule == nil, draft.end != nil, timeReadings.count > 1 { draft.rule = .daily(1) }
     if let step, countElapsedTime(every: step) { return draft }
     if let step {
       // `every 2h from 9 to 17 on mon` rings on each Monday.
@@ -286,7 +352,7 @@ struct ScheduleReader {
       guard timeReadings.isEmpty else { throw .repeated(.time) }
       if draft.rule == nil { draft.rule = .daily(1) }
       draft.times = try times(every: step)
-      countDoses(every: step)
+      if window == nil, minuteOfHour == nil, step >= 120 { draft.wholeDayInterval = step }
     } else if let window, window.from == window.to, timeReadings.isEmpty {
       // `daily from 6am`
       draft.times = [window.from]
@@ -297,19 +363,22 @@ struct ScheduleReader {
       draft.times = timeReadings.map(\.time)
     }
     if let timesPerDay, timesPerDay != draft.times?.count ?? 1 {
-      throw .timesPerDay(said: timesPerDay, given: draft.times?.count ?? 1)
+      throw .timesPerDay(said: timesPerDay, given: draft.times?.count ?? 0)
     }
+    countDoses()
     try askForHalfOfDay()
     return draft
   }
 
   /// Ends `every 8 hours for 7 days` after 21 times, also if today's first ones have passed.
-  private mutating func countDoses(every step: Int) {
-    guard case .lasting(let period)? = draft.end, case .daily(1)? = draft.rule, window == nil,
-      draft.start == nil, period.unit == .day || period.unit == .week
+  private mutating func countDoses() {
+    let isWindow = window.map { $0.from != $0.to } ?? false
+    guard case .lasting(let period)? = draft.end, case .daily(1)? = draft.rule, !isWindow,
+      draft.start ?? reader.context.today == reader.context.today,
+      period.unit == .day || period.unit == .week, let times = draft.times, times.count > 1
     else { return }
     let days = period.count * (period.unit == .week ? 7 : 1)
-    draft.end = .count(min(days * (1440 / step), ScheduleDraft.maxCount))
+    draft.end = .count(min(days * times.count, ScheduleDraft.maxCount))
   }
 
   /// Leaves out the dates of `next week` on which the rule has its weekdays.

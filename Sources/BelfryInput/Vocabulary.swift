@@ -160,6 +160,7 @@ enum Vocabulary {
     case "moon", "full", "winter", "spring", "autumn", "fall", "summer", "season", "seasons":
       .season
     case "pay", "payday", "paydays", "wages": .payday
+    case "if", "unless", "whenever", "while": .condition
     case "birthday", "birthdays", "anniversary", "mothers", "mother's", "fathers", "father's",
       "thanksgiving", "ramadan", "eid", "diwali", "hanukkah", "passover", "feast", "name-day":
       .namedDay

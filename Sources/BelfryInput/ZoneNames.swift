@@ -28,11 +28,24 @@ public struct ZoneNames: Sendable {
   /// - Throws: `InputError.unknownZone` with similar names if no zone matches.
   public func name(_ text: String) throws(InputError) -> String {
     if rules(text) != nil { return text }
+    // `GMT+2` is also the city of `Etc/GMT+2`, which is two hours behind.
+    if let offset = ZoneNames.offset(text) {
+      throw .unknownZone(text, suggestions: rules(offset) == nil ? [] : [offset])
+    }
     let names = load()
     let wanted = ZoneNames.key(text)
     if let name = names.first(where: { ZoneNames.key($0) == wanted }) { return name }
     if let name = names.first(where: { ZoneNames.city($0) == wanted }) { return name }
     throw .unknownZone(text, suggestions: similar(to: wanted, in: names))
+  }
+
+  /// Returns the zone of a fixed offset, whose name has the other sign: `Etc/GMT-2` for `UTC+2`.
+  private static func offset(_ text: String) -> String? {
+    let text = text.lowercased()
+    guard ["utc", "gmt"].contains(text.prefix(3)), let sign = text.dropFirst(3).first,
+      sign == "+" || sign == "-", let hours = Int(text.dropFirst(4)), (1...12).contains(hours)
+    else { return nil }
+    return "Etc/GMT\(sign == "+" ? "-" : "+")\(hours)"
   }
 
   /// Returns a form of a name in which case and spaces do not count.

@@ -114,10 +114,10 @@ import Testing
     "A line is refused if a word of its title may belong to the schedule",
     arguments: [
       "Rent evry mon at 9", "Rent every foo monday", "Gym tuesdy 9am friday", "Call mum mondy 9am",
-      "Tax return by 31 july", "Books last day of the year 9am", "Trip a week tomorrow 9am",
-      "Council tax 1st of the month april to january 9am", "Trip per month 9am",
+      "Tax return by 31 july", "Books last day of the year 9am",
+      "Trip per month 9am",
       "Check the smoke detector twice a year 9am", "Recycling odd thursdays 7pm",
-      "Trip nov-feb daily 7am", "Every other day run 7am",
+      "Every other day run 7am",
       "Trip tuesday-thursday-saturday 9am", "Trip seven thirty am every day",
       "Trip twenty past four on tuesdays", "Trip biennially 1 may 9am",
       "Trip am 24.12. um 18:00", "Trip jeden montag 8:00", "Good Friday fish 26 march 9am",

@@ -28,6 +28,22 @@ struct AnswerOptions: ParsableArguments {
     self.all = all
     self.occurrence = occurrence
   }
+
+  /// Returns the options without the words at their end that have a meaning of their own, and these words; nil if there
+  /// are none.
+  ///
+  /// - Parameter missing: A word that is no alarm, which the words at the end contain; nil for any.
+  func separating(
+    _ missing: String?, _ isMeaning: (String) -> Bool
+  ) -> (options: AnswerOptions, words: String)? {
+    for start in alarms.indices.dropFirst()
+    where missing.map(alarms[start...].contains) ?? true {
+      let words = alarms[start...].joined(separator: " ")
+      guard isMeaning(words) else { continue }
+      return (AnswerOptions(Array(alarms[..<start]), all: all, occurrence: occurrence), words)
+    }
+    return nil
+  }
 }
 
 /// The answer of a command to the alarms that its words select, and the report of the result.
@@ -46,6 +62,41 @@ struct Answering {
   ///
   /// - Throws: `CommandError` if no alarm is selected, it is not clear which one, or several have one `--occurrence`.
   init(_ options: AnswerOptions, for verb: AnswerVerb, _ context: CommandContext) throws {
+    try self.init(named: try Answering.dated(options, for: verb, context), for: verb, context)
+  }
+
+  /// Returns options whose words end with a date, as in `skip gym friday`, with the date as the occurrence.
+  ///
+  /// - Throws: `CommandError` if the date is the name of an alarm, too.
+  private static func dated(
+    _ options: AnswerOptions, for verb: AnswerVerb, _ context: CommandContext
+  ) throws -> AnswerOptions {
+    let input = InputParser(context).context
+    guard options.occurrence == nil, !options.all,
+      let (named, date) = options.separating(nil, { (try? Input.date($0, in: input)) != nil })
+    else { return options }
+    if let store = context.existing,
+      let last = try? context.selector(of: store).select(options.alarms, all: false, for: verb)
+        .summaries.last
+    {
+      // `skip friday review` names one alarm twice.
+      let words = options.alarms.joined(separator: " ")
+      if last.title.lowercased().contains(words.lowercased()) { return options }
+      throw CommandError(
+        .usage,
+        "'\(Printable.text(date))' can be a date or the alarm \(Printable.text(last.title)).",
+        hint:
+          "For the date, write --occurrence '\(Printable.text(date))'. For the alarm, write \(last.id.short)."
+      )
+    }
+    var dated = named
+    dated.occurrence = date
+    return dated
+  }
+
+  private init(
+    named options: AnswerOptions, for verb: AnswerVerb, _ context: CommandContext
+  ) throws {
     let parser = InputParser(context)
     // An invalid option is reported before the first command creates a store.
     if let occurrence = options.occurrence { _ = try parser.moment(occurrence, of: "--occurrence") }

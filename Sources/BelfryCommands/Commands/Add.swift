@@ -40,9 +40,10 @@ struct Add: ParsableCommand {
   @ParentCommand var root: Belfry
 
   mutating func validate() throws {
-    var (schedule, delivery) = (schedule, delivery)
+    var (schedule, delivery, phrase) = (schedule, delivery, phrase)
     try delivery.moveDates(to: &schedule)
-    (self.schedule, self.delivery) = (schedule, delivery)
+    delivery.takeUnit(from: &phrase)
+    (self.schedule, self.delivery, self.phrase) = (schedule, delivery, phrase)
   }
 
   func run() throws {
@@ -79,7 +80,8 @@ struct Add: ParsableCommand {
     let options = schedule
     try AlarmCreation(
       title: title, note: note, tags: tags, zone: try options.zone(parser, phrase: draft),
-      delivery: delivery, lacksTime: options.lacksTime(draft),
+      delivery: delivery, wholeDayInterval: draft?.wholeDayInterval,
+      lacksTime: options.lacksTime(draft),
       isStill: motion.noAnimation, json: common.json,
       schedule: { try options.schedule(.init(parser: $0, phrase: words)) }
     ).run(context, parser)
@@ -128,12 +130,14 @@ struct Add: ParsableCommand {
     if schedule.namesDates { return given }
     let startsSchedule = Input.startsSchedule(title) && !title.contains(" ")
     if words.first.map(InputParser.isRule) == true { return given }
+    var mistake: InputError?
     if let first = words.first, !startsSchedule, !Input.startsWithPartOfDay(first) {
       do throws(InputError) {
         _ = try Input.schedule(given.schedule, in: parser.context)
         return given
       } catch {
         if !error.isMisreading { return given }
+        mistake = error
       }
     }
     let parts = ([title] + words).flatMap { $0.split(separator: " ").map(String.init) }
@@ -141,7 +145,10 @@ struct Add: ParsableCommand {
     do throws(InputError) {
       line = try Input.line(parts, in: parser.context)
     } catch {
-      let text = parts.joined(separator: " ")
+      // A quoted title stays whole, so that the mistake is behind it.
+      let isQuoted = title.contains(" ") && !words.isEmpty
+      let text = isQuoted ? given.schedule : parts.joined(separator: " ")
+      let error = isQuoted ? mistake ?? error : error
       let failure = InputErrorText(error, text, .schedule, nil).commandError
       guard case .notUnderstood(let word, suggestion: nil) = error,
         let hint = hint(about: word, in: text)

@@ -166,8 +166,13 @@ struct OneTimeOptions: ParsableArguments {
     _ common: CommonOptions
   ) throws {
     guard !title.isEmpty else {
+      let example =
+        switch moment {
+        case .delay: "belfry in 20m Tea"
+        default: "belfry at 16:45 Tea"
+        }
       throw CommandError(
-        .usage, "the title is missing.", hint: "Write it after the time: belfry in 20m Tea")
+        .usage, "the title is missing.", hint: "Write it after the time: \(example)")
     }
     let civil = moment.civil(.future, in: parser.context)
     var tagging = tagging

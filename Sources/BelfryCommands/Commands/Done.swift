@@ -15,6 +15,7 @@ struct Done: ParsableCommand {
         belfry done                    # the alarm that rings, or the only pending one
         belfry done +morning           # all open alarms with the tag
         belfry done rent --at 08:15    # done earlier: at the last 08:15
+        belfry done gym yesterday      # the occurrence of yesterday
         belfry done rent --early       # the next occurrence, ahead of time
       """)
 
@@ -33,6 +34,8 @@ struct Done: ParsableCommand {
   func run() throws {
     let context = try common.context(root)
     let parser = InputParser(context)
+    var (at, options) = (at, options)
+    if at == nil, let given = try timed(context) { (options, at) = (given.options, given.words) }
     let named = try at.map { try parser.moment($0, .past, of: "--at") }
     let moment = named?.instant(.past, in: parser.context)
     if let at, case .date? = named {
@@ -53,6 +56,27 @@ struct Done: ParsableCommand {
       }
     }
     try answering.giveAndShow(.done(at: moment, early: early), json: common.json)
+  }
+
+  /// Returns the options and the time of `done gym at 8:15` or `done gym 20 min ago`; nil without a time.
+  private func timed(
+    _ context: CommandContext
+  ) throws -> (options: AnswerOptions, words: String)? {
+    guard options.alarms.count > 1 else { return nil }
+    do {
+      _ = try Answering(options, for: .done, context)
+      return nil
+    } catch StoreError.noSuchAlarm(let name) {
+      let input = InputParser(context).context
+      return options.separating(name) { words in
+        switch try? Input.moment(words, .past, in: input) {
+        case nil, .date?: false
+        default: true
+        }
+      }
+    } catch {
+      return nil
+    }
   }
 
   private func isToday(_ moment: Instant, _ context: StoreContext) -> Bool {

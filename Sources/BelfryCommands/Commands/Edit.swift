@@ -54,9 +54,10 @@ struct Edit: ParsableCommand {
   }
 
   mutating func validate() throws {
-    var (schedule, delivery) = (schedule, delivery)
+    var (schedule, delivery, phrase) = (schedule, delivery, phrase)
     try delivery.moveDates(to: &schedule)
-    (self.schedule, self.delivery) = (schedule, delivery)
+    delivery.takeUnit(from: &phrase)
+    (self.schedule, self.delivery, self.phrase) = (schedule, delivery, phrase)
   }
 
   func run() throws {

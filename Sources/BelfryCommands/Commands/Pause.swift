@@ -36,6 +36,11 @@ struct PauseCommand: ParsableCommand {
 
   func validate() throws {
     try Pausing.validate(names, all: all)
+    if end == nil, let from = words.firstIndex(of: "from"), from > 0 {
+      throw ValidationError(
+        "A pause begins now. To leave out dates: belfry edit \(words[..<from].joined(separator: " ")) except \(words[(from + 1)...].joined(separator: " ").replacing(" to ", with: " - "))"
+      )
+    }
     if end == nil {
       throw ValidationError("The end of the pause is missing, such as --until friday, or 2 weeks.")
     }
@@ -51,6 +56,7 @@ struct PauseCommand: ParsableCommand {
     if let until { return (words, until) }
     if let position = words.firstIndex(of: "until") {
       let rest = words[(position + 1)...]
+      if position == 0, !all, let split = PauseCommand.splitEnd(Array(rest)) { return split }
       return (Array(words[..<position]), rest.isEmpty ? nil : rest.joined(separator: " "))
     }
     // `gym 2w`, `gym for 3 days`
@@ -60,7 +66,20 @@ struct PauseCommand: ParsableCommand {
         return (Array(words[..<start]), "in \(length)")
       }
     }
+    // `2w gym`
+    for end in words.indices.dropFirst().reversed() {
+      let length = words[..<end].drop { $0 == "for" }.joined(separator: " ")
+      if length.contains(where: \.isLetter), Input.isLength(length) {
+        return (Array(words[end...]), "in \(length)")
+      }
+    }
     return (words, nil)
+  }
+
+  /// Returns the names and the end of `3 dec gym`; nil if the end is not followed by a name.
+  private static func splitEnd(_ words: [String]) -> (names: [String], end: String?)? {
+    guard let count = Input.leadingMomentCount(words), count < words.count else { return nil }
+    return (Array(words[count...]), words[..<count].joined(separator: " "))
   }
 
   func run() throws {

@@ -14,6 +14,7 @@ struct Skip: ParsableCommand {
 
         belfry skip              # the alarm that rings
         belfry skip filter
+        belfry skip gym friday                   # the occurrence of that day
         belfry skip pills --count 3
         belfry skip pills --until 2026-12-15     # rings again on that day
       """)

@@ -69,20 +69,38 @@ private struct SnoozeWords {
   /// - Throws: `CommandError` if the end is not a time in the future.
   func read() throws -> (names: [String], seconds: Int64?) {
     if let index = words.firstIndex(where: { $0.lowercased() == "until" }) {
-      let text = words[(index + 1)...].joined(separator: " ")
+      var text = words[(index + 1)...].joined(separator: " ")
+      var names = Array(words[..<index])
+      if names.isEmpty, index == 0, words.count > 2 {
+        // `snooze until 18:00 rent`
+        let rest = Array(words[1...])
+        if let found = try? Input.leadingMoment(rest, in: parser.context), found.count < rest.count
+        {
+          text = rest[..<found.count].joined(separator: " ")
+          names = Array(rest[found.count...])
+        }
+      }
       let end = try parser.moment(text, of: "until").instant(.future, in: parser.context)
       let seconds = end.seconds(since: parser.context.instant)
       guard seconds > 0 else {
         throw CommandError(
           .usage, "'\(Printable.text(text))' has passed.", hint: "Name a time in the future.")
       }
-      return (Array(words[..<index]), seconds)
+      return (names, seconds)
     }
     // The longest end of the words that is a length.
     for start in words.indices {
       let text = words[start...].joined(separator: " ")
       if let seconds = try? Input.length(text, in: parser.context) {
         return (Array(words[..<start]), seconds)
+      }
+    }
+    // `snooze 20m rent`
+    for end in words.indices.dropFirst().reversed() {
+      let text = words[..<end].joined(separator: " ")
+      if text.contains(where: \.isLetter), let seconds = try? Input.length(text, in: parser.context)
+      {
+        return (Array(words[end...]), seconds)
       }
     }
     return (words, nil)

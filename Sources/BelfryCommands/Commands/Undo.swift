@@ -15,7 +15,7 @@ struct Undo: ParsableCommand {
 
         belfry undo                # the latest action
         belfry undo --list         # the latest actions with their numbers
-        belfry undo 3              # only the third one, if nothing has changed the same thing since
+        belfry undo 3              # only the third one
         belfry redo                # take back the undo
       """)
 
@@ -104,6 +104,8 @@ struct Redo: ParsableCommand {
     abstract: "Take back your last undo on this device.",
     discussion: """
       Redo is a new commit. Repeat it to take back the undo before. After another action there is nothing to redo.
+
+        belfry redo
       """)
 
   @OptionGroup var common: CommonOptions

@@ -103,7 +103,8 @@ struct When: ParsableCommand {
   private func titleHint(_ text: String, _ parser: InputParser) -> String? {
     let words = text.split(separator: " ").map(String.init)
     guard let line = try? Input.line(words, in: parser.context), !line.title.isEmpty,
-      !line.schedule.isEmpty, !line.title.contains(where: { $0.isNumber || $0 == "=" }),
+      !line.schedule.isEmpty, text.hasPrefix(line.title),
+      !line.title.contains(where: { $0.isNumber || $0 == "=" }),
       !line.title.split(separator: " ").contains(where: { Input.startsSchedule(String($0)) })
     else { return nil }
     return

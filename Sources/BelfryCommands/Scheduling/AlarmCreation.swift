@@ -12,6 +12,8 @@ struct AlarmCreation {
   /// The zone of the options; nil for the default zone.
   var zone: Alarm.Zone?
   let delivery: DeliveryOptions
+  /// The minutes of an interval on the hours of the day, so that the report says how to count from now; nil for none.
+  var wholeDayInterval: Int?
   /// True if nobody typed a time of day, so that the report says where it comes from.
   var lacksTime = false
   var isStill = false
@@ -69,6 +71,10 @@ struct AlarmCreation {
     Console.line(
       "Added \(Printable.text(alarm.title)) (\(alarm.id.short)), \(parts.joined(separator: ", ")): \(output.next(alarm, status))."
     )
+    if let wholeDayInterval {
+      let phrase = "every \(Schedule.distance(wholeDayInterval)) from now"
+      Console.line("To count from now: belfry edit \(alarm.id.short) \(phrase)")
+    }
     context.show(output.batteryWarnings[alarm.id], isStill: isStill)
     SoundPreview(context).play(delivery.sound)
   }

@@ -39,6 +39,16 @@ struct DeliveryOptions: ParsableArguments {
     completion: .deviceList)
   var on: String?
 
+  /// Moves the unit of `--warn 1 week` from the words of the schedule to the option.
+  mutating func takeUnit(from words: inout [String]) {
+    guard let warn, !warn.isEmpty, warn.allSatisfy(\.isNumber) else { return }
+    for index in [words.indices.last, words.indices.first].compactMap(\.self)
+    where words[index].allSatisfy(\.isLetter) && Input.isLength("\(warn) \(words[index])") {
+      self.warn = "\(warn) \(words.remove(at: index))"
+      return
+    }
+  }
+
   /// Moves `--on 2026-12-03,2027-01-14`, which names dates and no devices, to the schedule.
   mutating func moveDates(to schedule: inout ScheduleOptions) throws {
     guard let on, !on.isEmpty, on.split(separator: ",").allSatisfy({ CivilDate(String($0)) != nil })

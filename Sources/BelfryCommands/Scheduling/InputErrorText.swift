@@ -67,7 +67,7 @@ struct InputErrorText {
       "\(quoted(word)) in \(quoted(text)) is not English."
     case .emptyWindow(let from, let to): "the window ends at \(to), before it starts at \(from)."
     case .timesPerDay(let said, let given):
-      "\(quoted(text)) needs \(said) times of day, but it has \(given)."
+      "\(quoted(text)) needs \(said) times of day, but it has \(given == 0 ? "none" : "\(given)")."
     case .unknownZone(let name, _): "there is no time zone \(quoted(name))."
     case .outOfRange(let words): "\(quoted(words)) is out of range."
     case .foreign(let format, let reason):
@@ -103,6 +103,7 @@ struct InputErrorText {
     case .sun: "Belfry has no times of day that follow the sun"
     case .season: "Belfry knows no seasons and no phases of the moon"
     case .payday: "Belfry does not know the days of your pay"
+    case .condition: "a schedule has no conditions"
     case .namedDay: "this day has another date in each country or family"
     case .parity: "Belfry does not count even and odd days or weeks"
     case .place: "Belfry knows no places"
@@ -143,6 +144,10 @@ struct InputErrorText {
     case .ambiguous(let words, let readings):
       readings.isEmpty
         ? nil : "Write \(readings.joined(separator: " or ")) instead of \(quoted(words))."
+    case .unsupported(.omittedMonths):
+      "Name the next dates, such as 'from 1 sep to 30 jun', or days of the month: '15th of the month from september to june'."
+    case .missing(.day, let word) where word.count > 2 && !["every", "each"].contains(word):
+      "Name the day, such as 'yearly on 1 \(Printable.text(word))'."
     case .severalRules: "Add one alarm for each rule. See 'belfry help when'."
     case .repeated(.time):
       "Write one list, such as 'at 8am and 8pm'. For other times on other days, add another alarm."
@@ -151,6 +156,10 @@ struct InputErrorText {
     case .unsupported(.timesOfDistance): "Write both again, such as 'every 7 hours from 18:00'."
     case .unsupported(.sun): "Write a time of day instead, such as 6:30 or 20:00."
     case .unsupported(.season): "Write the date, such as 1 dec or 21 jun."
+    case .unsupported(.condition):
+      "An alarm can move from holidays ('or the workday after a holiday'), and ring on workdays ('third workday of the month')."
+    case .unsupported(.unequalDates):
+      "Add one alarm for each day of the month, such as '10 of apr,jul,oct' and 'every 20 dec'."
     case .unsupported(.payday): "Write the day, such as 'every 25th' or 'last workday'."
     case .unsupported(.namedDay): "Write the date, such as 'every 5 jun' or '4th thu of nov'."
     case .unsupported(.parity): "Write 'every 2 days', 'every other mon' or 'every 2 weeks on mon'."
@@ -173,8 +182,14 @@ struct InputErrorText {
       "Write midnight, or 0:00 of the next day."
     case .unsupported(.partOfDay):
       "Write a time of day instead, such as 8:00 or 19:00, or set one for the word: belfry settings set \(partOfDay)"
-    case .unsupported(.movingFeast): "Leave out 'every', and add the next one after it."
+    case .unsupported(.movingFeast):
+      "Name it without 'every' and 'yearly' for the next time, and add the one after it then."
+    case .timesPerDay(said: 3, _): "Write each time: '3 times a day at 8:00, 14:00 and 20:00'."
+    case .timesPerDay(said: 4, _):
+      "Write each time: '4 times a day at 8:00, 12:00, 16:00 and 20:00'."
     case .timesPerDay: "Write each time: 'twice a day at 9:00 and 21:00'."
+    case .unknownZone(let name, let suggestions) where suggestions.first?.hasPrefix("Etc/") == true:
+      "Name a city, whose clock changes count, such as 'berlin time'. \(suggestions[0]) has the fixed offset \(Printable.text(name))."
     case .unknownZone(_, let suggestions):
       suggestions.isEmpty
         ? "Use a name such as Europe/Berlin or berlin, or 'floating'; see 'timedatectl list-timezones'."
