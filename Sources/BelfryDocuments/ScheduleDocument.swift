@@ -40,6 +40,8 @@ package struct ScheduleDocument: Encodable {
   let until: String?
   /// The dates without an occurrence, ascending; absent for none.
   let except: [String]?
+  /// The only months with an occurrence, from 1 to 12, ascending; absent for all.
+  let onlyMonths: [Int]?
   /// `skip`, `before` or `after`; absent to ignore holidays.
   let onHoliday: String?
 
@@ -78,6 +80,7 @@ package struct ScheduleDocument: Encodable {
     until = schedule.limits.untilText
     let exceptions = schedule.limits.exceptions
     except = exceptions.isEmpty ? nil : exceptions.map(\.description)
+    onlyMonths = schedule.limits.months.isEmpty ? nil : schedule.limits.months
     onHoliday = schedule.limits.onHoliday?.rawValue
     switch schedule.recurrence {
     case .once(let day): date = day.description

@@ -21,8 +21,7 @@ public struct CalendarDocument {
 
   /// Returns true if bytes look like an iCalendar document.
   public static func matches(_ bytes: [UInt8]) -> Bool {
-    let start = CalendarText.decoded(Array(bytes.prefix(1024))).drop { $0 <= 0x20 }
-    return start.starts(with: "BEGIN:VCALENDAR".utf8)
+    ["VCALENDAR", "VEVENT", "VTODO"].contains { CalendarText.begins(bytes, with: $0) }
   }
 
   // MARK: Writing
@@ -127,7 +126,9 @@ public struct CalendarDocument {
         alarms[id]?.skipped.append(civil)
       }
     }
-    let context = CalendarContext(library: library, zones: calendarZones, now: now)
+    var context = CalendarContext(library: library, zones: calendarZones, now: now)
+    context.events = Set(
+      items.filter { $0.name == "VEVENT" }.compactMap { $0.first("UID")?.value })
     var leftOut: [Remark] = []
     for series in CalendarSeries.groups(of: others) {
       let result = CalendarItem.alarms(of: series, context)
@@ -168,7 +169,9 @@ enum CalendarTime {
   /// Parses a date, or a date and time with or without `Z`; nil for any other text.
   static func read(_ text: String) -> (civil: CivilDateTime, isDate: Bool, isUTC: Bool)? {
     let digits = Array(text)
-    guard digits.count == 8 || digits.count == 15 || (digits.count == 16 && digits[15] == "Z")
+    guard digits.count == 8 || digits.count == 15 || (digits.count == 16 && digits[15] == "Z"),
+      digits.count == 8 || digits[8] == "T",
+      digits.enumerated().allSatisfy({ $0 == 8 || $0 == 15 || $1.isWholeNumber })
     else { return nil }
     let date = "\(String(digits[0..<4]))-\(String(digits[4..<6]))-\(String(digits[6..<8]))"
     let time =

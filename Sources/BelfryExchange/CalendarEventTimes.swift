@@ -24,10 +24,14 @@ struct CalendarEventTimes {
     _ reading: CalendarRule.Reading, from start: CalendarMoment, _ zones: CalendarZones
   ) throws(Unsupported) {
     self.start = start
-    schedule = try CalendarItem.schedule(reading.recurrence, reading.times ?? [start.civil.time])
+    // A date has no hours, so that those of its rule do not count (RFC 5545, 3.3.10).
+    let times = start.isDate ? nil : reading.times
+    var limits = Schedule.Limits(months: reading.months)
+    schedule = try CalendarItem.schedule(
+      reading.recurrence, times ?? [start.civil.time], limits)
     if let until = CalendarEventTimes.end(reading, start, occurrences, zones) {
-      schedule = try CalendarItem.schedule(
-        schedule.recurrence, schedule.times, Schedule.Limits(until: until))
+      limits.until = until
+      schedule = try CalendarItem.schedule(schedule.recurrence, schedule.times, limits)
     }
   }
 
@@ -78,7 +82,10 @@ struct CalendarEventTimes {
   ) throws(Unsupported) -> CalendarEventTimes? {
     guard reading.count != nil || reading.until != nil, reading.times == nil else { return nil }
     let limit = CalendarEventTimes.maxExactCount
-    let exact = library.occurrences(of: rule, from: start.civil, limit: limit)
+    // libical compares the end with the civil times.
+    let exact = library.occurrences(
+      of: CalendarEventTimes.ending(rule, at: schedule.limits.until, reading), from: start.civil,
+      limit: limit)
     guard let last = exact.last, exact.count < limit else { return nil }
     let ends = [schedule.limits.until.flatMap { reading.count == nil ? $0 : nil }, last]
     var limits = schedule.limits
@@ -95,6 +102,17 @@ struct CalendarEventTimes {
     return result
   }
 
+  /// Returns a rule with its end as a civil time.
+  private static func ending(
+    _ rule: String, at until: CivilDateTime?, _ reading: CalendarRule.Reading
+  ) -> String {
+    guard reading.until != nil, let until else { return rule }
+    let parts = rule.split(separator: ";").map { part in
+      part.uppercased().hasPrefix("UNTIL=") ? "UNTIL=\(CalendarTime.text(until))" : String(part)
+    }
+    return parts.joined(separator: ";")
+  }
+
   /// The number of occurrences up to which a rule with additional dates is compared with that of iCalendar.
   private static let maxExactCount = 1000
 
@@ -107,8 +125,9 @@ struct CalendarEventTimes {
       throw Unsupported("it is over", isOver: true)
     }
     var result = self
-    result.schedule = try CalendarItem.schedule(
-      schedule.recurrence, schedule.times, Schedule.Limits(until: last))
+    var limits = schedule.limits
+    limits.until = last
+    result.schedule = try CalendarItem.schedule(schedule.recurrence, schedule.times, limits)
     return result
   }
 
@@ -154,10 +173,10 @@ struct CalendarEventTimes {
       offsets.map { CivilDateTime(minuteNumber: time.minuteOfDay + $0) }
     }
     let days = Set(moments.map(\.date.dayNumber))
-    guard days.count == 1, let days = days.first,
+    guard days.count == 1, let days = days.first, days == 0 || schedule.limits.months.isEmpty,
       let recurrence = schedule.recurrence.moved(byDays: days)
     else { return nil }
-    var limits = Schedule.Limits.none
+    var limits = Schedule.Limits(months: schedule.limits.months)
     if let until = schedule.limits.until {
       // The first reminder of an event after the end can precede the last one of the last event.
       let last = offsets.count > 1 ? occurrences.last(onOrBefore: until) ?? until : until

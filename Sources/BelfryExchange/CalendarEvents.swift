@@ -25,6 +25,7 @@ struct CalendarEvents {
     schedule = timeline.continuedSchedule(after: now)
     weekdays = WorkCalendar(workdays: timeline.calendar.workdays)
     rules = CalendarRule.rules(for: schedule.recurrence, workdays: weekdays.workdays)
+      .compactMap { [schedule] in $0.limited(to: schedule.limits.months) }
   }
 
   /// Returns the events; none if the schedule has no occurrence at all.
@@ -36,6 +37,12 @@ struct CalendarEvents {
         .filter(timeline.scheduled.contains))
     var events: [CalendarComponent] = []
     for rule in rules {
+      if case .elapsed = schedule.recurrence {
+        guard let first = firstTime else { continue }
+        let group = TimeGroup(times: [first.time], text: "")
+        events.append(event(rule, first.date, group, number: 0, moves, adding: []))
+        continue
+      }
       guard let first = firstDay(of: rule) else { continue }
       for times in groups(of: rule) {
         // iCalendar has no series that ends before it starts.
@@ -145,6 +152,15 @@ struct CalendarEvents {
   private func isOmittedDate(_ moment: CivilDateTime) -> Bool {
     guard case .dates = schedule.recurrence else { return false }
     return !timeline.scheduled.contains(moment)
+  }
+
+  /// The first time of an `elapsed` rule in its months; nil if that is after its end.
+  private var firstTime: CivilDateTime? {
+    let limits = Schedule.Limits(until: schedule.limits.until, months: schedule.limits.months)
+    let rule = try? Schedule(schedule.recurrence, times: schedule.times, limits: limits)
+    return rule.flatMap {
+      Occurrences($0, in: weekdays).next(after: CivilDateTime(.earliest, .midnight))
+    }
   }
 
   /// The times of an `elapsed` rule on its exceptions and the holidays that it leaves out.

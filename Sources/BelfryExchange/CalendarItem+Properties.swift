@@ -37,6 +37,8 @@ extension CalendarItem {
   /// The name of the item from which the identifier of its alarm follows.
   var identifier: String {
     let uid = item.first("UID")?.value ?? ""
+    // Some programs give an event and a to-do the same UID.
+    if item.name == "VTODO", context.events.contains(uid) { return "to-do \(uid)" }
     return uid.isEmpty ? "\(title) \(startProperty?.value ?? "")" : uid
   }
 
@@ -51,8 +53,9 @@ extension CalendarItem {
     if let line = item.rejected.first(where: { $0.name == "DTSTART" }) {
       throw Unsupported("its start is not valid: \(line.value)")
     }
-    guard let property = startProperty, var start = zones.moments(property).first else {
-      throw Unsupported("it has no time")
+    guard let property = startProperty else { throw Unsupported("it has no time") }
+    guard var start = zones.moments(property).first else {
+      throw Unsupported("its start is not valid: \(property.value)")
     }
     if isWholeDayAlarm {
       start.civil.time = .midnight

@@ -6,6 +6,8 @@ struct CalendarContext {
   let library: CalendarLibrary
   let zones: CalendarZones
   let now: Instant
+  /// The UIDs of the events in the document.
+  var events: Set<String> = []
 }
 
 /// An event or a to-do of another program.

@@ -142,12 +142,15 @@ struct CalendarLibrary {
   ///
   /// - Throws: `ExchangeError` if the bytes are not an iCalendar document.
   func read(_ bytes: [UInt8]) throws(ExchangeError) -> [CalendarComponent] {
-    let bytes = CalendarText.normalized(bytes)
+    let bytes = CalendarText.wrapped(CalendarText.normalized(bytes))
     guard !bytes.contains(0) else { throw ExchangeError("it contains a NUL byte") }
     let root = (bytes + [0]).withUnsafeBufferPointer { buffer in
       buffer.withMemoryRebound(to: CChar.self) { parse($0.baseAddress!) }
     }
-    guard let root else { throw ExchangeError("it is not an iCalendar document") }
+    guard let root else {
+      throw ExchangeError(
+        "it is not a complete iCalendar document, from BEGIN:VCALENDAR to its END")
+    }
     defer { free(root) }
     let top = component(root)
     // A document with several calendars has a root component around them.

@@ -24,10 +24,28 @@ struct CalendarRule: Hashable {
 
   /// Returns true if the rule covers the month of a date, and for a rule without weekdays and months the date itself.
   func covers(_ date: CivilDate) -> Bool {
+    let isMonth = months?.contains(date.month) ?? true
     switch recurrence {
-    case .once, .days: recurrence.first(onOrAfter: date, in: .standard) == date
-    default: months?.contains(date.month) ?? true
+    case .once, .days:
+      return isMonth && recurrence.first(onOrAfter: date, in: .standard) == date
+    default: return isMonth
     }
+  }
+
+  /// Returns the rule in some of its months; nil if it has none of them.
+  func limited(to limit: [Int]) -> CalendarRule? {
+    if limit.isEmpty { return self }
+    var own = months
+    if case .annual(let months, _, _) = recurrence { own = own ?? months }
+    let common = own.map { $0.filter(limit.contains) } ?? limit
+    if common.isEmpty { return nil }
+    let list = common.map(String.init).joined(separator: ",")
+    let parts = text.map { text in
+      text.split(separator: ";").filter { !$0.hasPrefix("BYMONTH=") }.map(String.init)
+        + ["BYMONTH=\(list)"]
+    }
+    return CalendarRule(
+      parts?.joined(separator: ";"), months: common, covering: recurrence)
   }
 
   /// The names of the weekdays from Monday to Sunday.
@@ -59,6 +77,8 @@ struct CalendarRule: Hashable {
     var until: String?
     /// The number of occurrences; nil for no limit.
     var count: Int?
+    /// The only months; empty for all.
+    var months: [Int] = []
     /// The properties of the rule that Belfry cannot represent, as noun phrases.
     var losses: [String] = []
 
@@ -99,9 +119,11 @@ struct CalendarRule: Hashable {
       // A position counts the occurrences of a period, and each day has several.
       throw Unsupported("Belfry does not support BYSETPOS with several times of day")
     }
+    let isByDays = ["DAILY", "WEEKLY", "HOURLY", "MINUTELY"].contains(parts["FREQ"])
     return Reading(
       recurrence: recurrence, times: times, until: parts["UNTIL"],
-      count: parts["COUNT"].flatMap { Int($0) }, losses: losses)
+      count: parts["COUNT"].flatMap { Int($0) },
+      months: isByDays ? try parts.numbers("BYMONTH") ?? [] : [], losses: losses)
   }
 
   /// The parts of an RRULE that limit it to some days; nil for a part that it does not have.
@@ -196,7 +218,7 @@ struct CalendarRule: Hashable {
   private static func daily(
     _ selection: DaySelection, _ cadence: Recurrence.Cadence
   ) throws(Unsupported) -> Recurrence {
-    if selection.months != nil || selection.monthDays != nil || selection.positions != nil {
+    if selection.monthDays != nil || selection.positions != nil {
       throw Unsupported("its daily rule is limited to some days")
     }
     try checkUnnumbered(selection)
@@ -211,7 +233,7 @@ struct CalendarRule: Hashable {
     _ selection: DaySelection, weekStart: String?, _ start: CivilDateTime,
     _ cadence: Recurrence.Cadence
   ) throws(Unsupported) -> Recurrence {
-    if selection.months != nil || selection.positions != nil || selection.monthDays != nil {
+    if selection.positions != nil || selection.monthDays != nil {
       throw Unsupported("its weekly rule is limited to some weeks")
     }
     try checkUnnumbered(selection)
@@ -326,7 +348,7 @@ struct CalendarRule: Hashable {
       throw unsupported(positions)
     }
     let shortest = (months ?? [2]).map { CivilDate.length(ofMonth: $0, year: 2001) }.min() ?? 28
-    if let largest = numbers.max(), largest > shortest {
+    if let largest = numbers.map(abs).max(), largest > shortest {
       losses.append("\(omission) months without a day \(largest) (it rings on their last day)")
     }
     return try numbers.map { number throws(Unsupported) in

@@ -22,6 +22,19 @@ enum CalendarText {
     return result
   }
 
+  /// Returns true if a document begins with a component, in capitals or not.
+  static func begins(_ bytes: [UInt8], with name: String) -> Bool {
+    let start = decoded(Array(bytes.prefix(1024))).drop { $0 <= 0x20 }.prefix(64)
+    return String(decoding: start, as: UTF8.self).uppercased().hasPrefix("BEGIN:\(name)")
+  }
+
+  /// Returns a document that begins with an event or a to-do inside of a calendar.
+  static func wrapped(_ bytes: [UInt8]) -> [UInt8] {
+    guard begins(bytes, with: "VEVENT") || begins(bytes, with: "VTODO") else { return bytes }
+    return Array("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//Belfry//import//EN\r\n".utf8) + bytes
+      + Array("END:VCALENDAR\r\n".utf8)
+  }
+
   /// Returns the document without a byte order mark. UTF-16 becomes UTF-8.
   static func decoded(_ bytes: [UInt8]) -> [UInt8] {
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { return Array(bytes.dropFirst(3)) }

@@ -39,7 +39,7 @@ extension Recurrence {
     case .weekly(let weekdays, let cadence):
       let all = Weekday.allCases
       return .weekly(
-        weekdays.map { all[(($0.rawValue + days) % 7 + 7) % 7] }, moved(cadence))
+        weekdays.map { all[(($0.rawValue + days) % 7 + 7) % 7] }.sorted(), moved(cadence))
     case .monthly(let monthDays, let cadence):
       let moved = monthDays.compactMap { $0.moved(byDays: days) }
       return moved.count == monthDays.count

@@ -6,6 +6,8 @@ public struct RecurrenceRuleText: Sendable {
   public let recurrence: Recurrence
   /// The times of day; nil if the rule has none of its own.
   public let times: [CivilTime]?
+  /// The only months; empty for all.
+  public let months: [Int]
   /// The latest possible occurrence; nil for no end.
   public let until: CivilDateTime?
   /// The number of occurrences; nil for no limit.
@@ -33,6 +35,7 @@ public struct RecurrenceRuleText: Sendable {
     }
     recurrence = reading.recurrence
     times = reading.times
+    months = reading.months
     count = reading.count
     until = reading.until.flatMap { CalendarTime.read($0) }.map { until in
       if until.isDate { return Schedule.Limits.end(of: until.civil.date) }

@@ -58,6 +58,60 @@ extension InputReader {
     return try namedDate()
   }
 
+  /// Returns the number of a day of a month: `24`, `24.` or `24th`; nil for any other word.
+  static func dayNumber(_ word: String) -> Int? {
+    let word = word.hasSuffix(".") ? String(word.dropLast()) : word
+    let day =
+      word.first?.isNumber == true ? Vocabulary.number(word) ?? Vocabulary.ordinal(word) : nil
+    return day.flatMap { (1...31).contains($0) ? $0 : nil }
+  }
+
+  /// The days, the month and the number of words of `24 to 31 january`; nil before other words.
+  var rangeOfDays: (first: Int, last: Int, month: Int, count: Int)? {
+    let joined = word.split(separator: "-", omittingEmptySubsequences: false).map(String.init)
+    let days: [String]
+    var count: Int
+    if joined.count == 2 {
+      (days, count) = (joined, 1)
+    } else {
+      guard ["-", "to", "until", "till", "through", "thru"].contains(peek(1)) else { return nil }
+      (days, count) = ([word, peek(2)], 3)
+    }
+    guard let first = InputReader.dayNumber(days[0]), let last = InputReader.dayNumber(days[1]),
+      first < last
+    else { return nil }
+    if peek(count) == "of" { count += 1 }
+    return Vocabulary.month(peek(count)).map { (first, last, $0, count + 1) }
+  }
+
+  /// Reads a list of days that share their month: `3, 10 and 17 dec`.
+  mutating func daysOfOneMonth() throws(InputError) -> [CivilDate]? {
+    let start = position
+    let read: (month: Int, days: [Int])? = try attempt { (reader) throws(InputError) in
+      var days: [Int] = []
+      while let day = InputReader.dayNumber(reader.word) {
+        days.append(day)
+        reader.advance()
+        guard reader.acceptSeparator() else { break }
+      }
+      _ = reader.accept("of")
+      guard days.count > 1, let month = Vocabulary.month(reader.word) else { return nil }
+      reader.advance()
+      return (month, days)
+    }
+    guard let read else { return nil }
+    let year = year()
+    var dates: [CivilDate] = []
+    for day in read.days {
+      guard day <= CivilDate.length(ofMonth: read.month, year: 2000) else {
+        throw .noSuchDate(source(from: start))
+      }
+      let date = year.map { CivilDate(year: $0, month: read.month, day: day) }
+      dates.append(date ?? resolved(.dayOfYear(month: read.month, day: day)))
+    }
+    return dates
+  }
+
   /// Reads `tuesday next week`, `next week on tuesday`, `3 may next year` and `this week friday`.
   private mutating func dateOfNextUnit() throws(InputError) -> CivilDate? {
     try attempt { (reader) throws(InputError) in

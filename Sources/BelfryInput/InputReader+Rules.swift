@@ -20,6 +20,7 @@ extension InputReader {
   mutating func rule() throws(InputError) -> RuleReading? {
     if let period = try afterDone() { return RuleReading(.afterDone(period)) }
     if let cycle = try cycle() { return RuleReading(cycle) }
+    if let rule = try dayBesideDayOfMonth() { return RuleReading(rule) }
     if accept("first day of the year", "the first day of the year", "first day of each year") {
       return RuleReading(.annual([1], [.day(1)], 1))
     }
@@ -71,6 +72,25 @@ extension InputReader {
       throw .outOfRange(source(from: start))
     }
     return .cyclic(on: on, off: off)
+  }
+
+  /// Reads `3 days before the 25th of every month` and `2 days before the last day of the month`.
+  private mutating func dayBesideDayOfMonth() throws(InputError) -> ScheduleDraft.Rule? {
+    try attempt { (reader) throws(InputError) in
+      guard let period = try reader.period(), period.unit == .day || period.unit == .week,
+        reader.accept("before")
+      else { return nil }
+      let days = period.count * (period.unit == .week ? 7 : 1)
+      guard let reading = try reader.monthDays(bareNumbers: false), reading.days.count == 1,
+        case .monthly(_, 1)? = try reader.ofMonths(reading.days)
+      else { return nil }
+      switch reading.days[0] {
+      case .day(let day) where day <= 28 && day > days: return .monthly([.day(day - days)], 1)
+      case .fromEnd(let number) where number + days <= 28:
+        return .monthly([.fromEnd(number + days)], 1)
+      default: throw .unsupported(.combination)
+      }
+    }
   }
 
   /// Reads `21 days`, `3 weeks`, `21d` or a number alone, in the unit given.
@@ -421,20 +441,25 @@ extension InputReader {
     }
   }
 
+  /// The month of the start that the input names further on; nil for none.
+  private var startMonth: Int? {
+    for index in tokens.indices.dropFirst(position)
+    where ["from", "starting", "beginning", "starts"].contains(tokens[index].text) {
+      let words = tokens[(index + 1)...].prefix(3).map(\.text)
+      return words.lazy.compactMap(Vocabulary.month).first
+    }
+    return nil
+  }
+
   /// Returns the rule for days of the calendar's quarters: from the start in their first month, from the end in their
   /// last one.
   ///
   /// - Throws: `InputError.ambiguous` for a day such as the 10th, which may be one of every third month from now on.
-  private mutating func ofQuarter(
+  private func ofQuarter(
     _ days: [Recurrence.MonthDay]
   ) throws(InputError) -> ScheduleDraft.Rule {
-    var reader = self
     // `every quarter on the 15th from january`
-    if reader.accept("from", "starting in", "starting", "beginning"),
-      let first = Vocabulary.month(reader.word)
-    {
-      reader.advance()
-      self = reader
+    if let first = startMonth {
       return .annual([0, 3, 6, 9].map { (first - 1 + $0) % 12 + 1 }.sorted(), days, 1)
     }
     for case .day(let number) in days where number > 1 {

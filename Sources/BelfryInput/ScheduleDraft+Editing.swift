@@ -24,6 +24,7 @@ extension ScheduleDraft {
     if exceptions == nil, !earlier.limits.exceptions.isEmpty {
       draft.exceptions = Array(earlier.limits.exceptions)
     }
+    draft.months = months ?? (earlier.limits.months.isEmpty ? nil : earlier.limits.months)
     draft.onHoliday = onHoliday ?? earlier.limits.onHoliday
     return draft
   }

@@ -12,6 +12,8 @@ public struct ScheduleDraft: Hashable, Sendable {
   public var end: End?
   /// The dates without an occurrence.
   public var exceptions: [CivilDate]?
+  /// The only months with occurrences; empty for all.
+  public var months: [Int]?
   /// The treatment of holidays.
   public var onHoliday: Schedule.HolidayRule?
   /// The name of the time zone.
@@ -70,7 +72,8 @@ public struct ScheduleDraft: Hashable, Sendable {
   public var parts: [InputError.Part] {
     let parts: [(InputError.Part, Bool)] = [
       (.rule, rule != nil), (.time, times != nil), (.start, start != nil), (.end, end != nil),
-      (.exceptions, exceptions != nil), (.holidays, onHoliday != nil), (.zone, zone != nil),
+      (.exceptions, exceptions != nil || months != nil), (.holidays, onHoliday != nil),
+      (.zone, zone != nil),
     ]
     return parts.filter(\.1).map(\.0)
   }
@@ -122,7 +125,8 @@ public struct ScheduleDraft: Hashable, Sendable {
   ) throws -> Schedule {
     var schedule: Schedule
     let rule = try self.rule ?? ruleIfComplete()
-    let given = Schedule.Limits(exceptions: exceptions ?? [], onHoliday: onHoliday)
+    let given = Schedule.Limits(
+      exceptions: exceptions ?? [], months: months ?? [], onHoliday: onHoliday)
     switch rule {
     case .later(let seconds):
       let moment = context.soon(after: seconds)
@@ -154,7 +158,7 @@ public struct ScheduleDraft: Hashable, Sendable {
     if let times, times.count > 1 {
       throw .severalTimes(times.map(\.description).joined(separator: " and "))
     }
-    if start != nil || end != nil || exceptions != nil || onHoliday != nil {
+    if start != nil || end != nil || exceptions != nil || onHoliday != nil || months != nil {
       throw .missing(.rule, after: "")
     }
     return nil

@@ -25,15 +25,19 @@ extension ScheduleReader {
       window = (first.time, first.time)
       return true
     } else if reader.accept("at"), let times = try reader.times(.any) {
-      // `every 6 hours starting at 7am`
-      if let step, step > 60, window == nil, times.count == 1 {
-        window = (times[0].time, times[0].time)
-        return true
-      }
-      // `every day starting at 9`
-      guard timeReadings.isEmpty, step == nil else { throw .repeated(.time) }
-      timeReadings = times
+      try startAt(times)
       return true
+    } else if let times = try? reader.times(.distinct) {
+      // `starting noon tomorrow`
+      try startAt(times)
+      return true
+    } else if let range = try daysOfMonth() {
+      draft.start = range.0
+      if draft.end != nil { throw .repeated(.end) }
+      draft.end = .until(Schedule.Limits.end(of: range.1))
+      return true
+    } else if let month = try monthOfStart() {
+      draft.start = month
     } else {
       guard let date = try reader.date() else { throw reader.missing(.date) }
       draft.start = reader.nearest(date)
@@ -55,6 +59,59 @@ extension ScheduleReader {
     if isWeekday { try askForWeekdays(from: first) }
     try readEndOfRange()
     return true
+  }
+
+  /// Reads the date behind the times of `starting at 9`.
+  private mutating func startAt(_ times: [TimeReading]) throws(InputError) {
+    // `every 6 hours starting at 7am`
+    if let step, step > 60, window == nil, times.count == 1 {
+      window = (times[0].time, times[0].time)
+    } else {
+      // `every day starting at 9`
+      guard timeReadings.isEmpty, step == nil else { throw .repeated(.time) }
+      timeReadings = times
+    }
+    if draft.start == nil { try readDateOfStart() }
+  }
+
+  /// Reads the date in `from 10pm tonight`.
+  mutating func readDateOfStart() throws(InputError) {
+    let date: DateReading? = try reader.attempt { (reader) throws(InputError) in
+      _ = reader.accept("on")
+      return try reader.date()
+    }
+    if let date { draft.start = reader.nearest(date) }
+  }
+
+  /// Reads `24 to 31 january`, a range of days of one month.
+  mutating func daysOfMonth() throws(InputError) -> (CivilDate, CivilDate)? {
+    let start = reader.position
+    guard let read = reader.rangeOfDays else { return nil }
+    reader.advance(read.count)
+    guard read.last <= CivilDate.length(ofMonth: read.month, year: 2000) else {
+      throw .noSuchDate(reader.source(from: start))
+    }
+    let year = reader.year()
+    func date(_ day: Int) -> CivilDate? {
+      year.map { CivilDate(year: $0, month: read.month, day: day) }
+    }
+    let last = date(read.last) ?? reader.resolved(.dayOfYear(month: read.month, day: read.last))
+    return (CivilDate(year: last.year, month: read.month, day: read.first), last)
+  }
+
+  /// Reads `january` as the start of a schedule: its first day.
+  private mutating func monthOfStart() throws(InputError) -> CivilDate? {
+    try reader.attempt { (reader) throws(InputError) in
+      _ = reader.accept("in")
+      guard let month = Vocabulary.month(reader.word), Vocabulary.number(reader.peek(1)) == nil,
+        Vocabulary.ordinal(reader.peek(1)) == nil
+      else { return nil }
+      reader.advance()
+      if let year = reader.year() { return CivilDate(year: year, month: month, day: 1) }
+      let today = reader.context.today
+      if month == today.month { return CivilDate(year: today.year, month: month, day: 1) }
+      return reader.resolved(.dayOfYear(month: month, day: 1))
+    }
   }
 
   /// Throws an error for `from monday to friday`, which may be one week or every week.
@@ -85,7 +142,13 @@ extension ScheduleReader {
 
   /// Reads `nov-feb` and `from april to january`, the months of a rule.
   mutating func readMonths() throws(InputError) -> Bool {
+    if reader.accept("all year", "all year round") {
+      draft.months = []
+      return true
+    }
     let months: [Int]? = try reader.attempt { (reader) throws(InputError) in
+      // `only in may, june`
+      if reader.accept("only in", "only during") { return try reader.months() }
       let isBetween = reader.word == "between"
       if ["between", "from", "in", "during"].contains(reader.word) {
         guard Vocabulary.month(reader.peek(1)) != nil || reader.peek(1).contains("-") else {
@@ -109,8 +172,11 @@ extension ScheduleReader {
   /// Limits the rule to the months that the input names: `1st of every month from april to january`.
   mutating func selectMonths() throws(InputError) {
     guard let selectedMonths else { return }
-    guard case .monthly(let days?, 1)? = draft.rule else { throw .unsupported(.omittedMonths) }
-    draft.rule = .annual(selectedMonths.sorted(), days, 1)
+    switch draft.rule {
+    case .once?, .later?: throw .severalRules
+    case nil where step == nil: throw .missing(.rule, after: "")
+    default: draft.months = selectedMonths.sorted()
+    }
   }
 
   /// Reads `in 2027` behind a rule: its occurrences in that year.
@@ -234,6 +300,15 @@ extension ScheduleReader {
     }
     if let dates = reader.datesOfUnit() {
       omittedDates += dates
+      return true
+    }
+    if let (first, last) = try daysOfMonth() {
+      let count = last.dayNumber - first.dayNumber
+      draft.exceptions = (draft.exceptions ?? []) + (0...count).map { first.adding(days: $0) }
+      return true
+    }
+    if let dates = try reader.daysOfOneMonth() {
+      draft.exceptions = (draft.exceptions ?? []) + dates
       return true
     }
     let isBetween = reader.accept("between")

@@ -168,6 +168,7 @@ extension ScheduleReader {
     guard let range else { return false }
     if window != nil { throw .repeated(.time) }
     window = range
+    if range.0 == range.1, draft.start == nil { try readDateOfStart() }
     return true
   }
 
@@ -280,11 +281,8 @@ extension ScheduleReader {
   /// - Returns: False if the interval fits, or belongs to some days or to a window.
   mutating func countElapsedTime(every step: Int) -> Bool {
     let isWindow = window.map { $0.from != $0.to } ?? false
-    // `every 8 hours from tomorrow 14:00` has no time before that.
-    let startsLater =
-      draft.start.map { $0 > reader.context.today } ?? false
-      && (window?.from).map { $0.minuteOfDay >= step } ?? false
-    guard 1440 % step != 0 || startsLater, !isWindow, minuteOfHour == nil, timeReadings.isEmpty,
+    guard 1440 % step != 0 || startsLater(than: step), !isWindow, minuteOfHour == nil,
+      timeReadings.isEmpty,
       draft.rule == nil || draft.rule == .daily(1)
     else { return false }
     let context = reader.context
@@ -297,6 +295,16 @@ extension ScheduleReader {
     let last = CivilDateTime(first.date.adding(period), first.time)
     draft.end = .until(CivilDateTime(minuteNumber: last.minuteNumber - 1))
     return true
+  }
+
+  /// Returns true for `every 8 hours from 10pm`, before which a time of the same day is still to come.
+  private func startsLater(than step: Int) -> Bool {
+    guard let from = window?.from else { return false }
+    let (now, today) = (reader.context.now, reader.context.today)
+    let start = draft.start ?? today
+    if start > today { return from.minuteOfDay >= step }
+    return start == today && from > now.time
+      && from.minuteOfDay - step > now.time.minuteOfDay
   }
 
   /// Returns the times of day at an interval, in a window or all day.

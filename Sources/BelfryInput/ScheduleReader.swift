@@ -156,32 +156,15 @@ struct ScheduleReader {
     return true
   }
 
-  /// Reads `3, 10 and 17 dec`.
+  /// Reads `3, 10 and 17 dec`, and `24 to 31 january` as a range.
   private mutating func readDaysOfOneMonth() throws(InputError) -> Bool {
-    guard draft.rule == nil, direction == .future else { return false }
-    let start = reader.position
-    let read: (month: Int, days: [Int])? = try reader.attempt { (reader) throws(InputError) in
-      var days: [Int] = []
-      while let day = Vocabulary.number(reader.word) ?? Vocabulary.ordinal(reader.word) {
-        days.append(day)
-        reader.advance()
-        guard reader.acceptSeparator() else { break }
-      }
-      _ = reader.accept("of")
-      guard days.count > 1, let month = Vocabulary.month(reader.word) else { return nil }
-      reader.advance()
-      return (month, days)
+    guard direction == .future else { return false }
+    if draft.start == nil, draft.end == nil, let (first, last) = try daysOfMonth() {
+      draft.start = first
+      draft.end = .until(Schedule.Limits.end(of: last))
+      return true
     }
-    guard let read else { return false }
-    var dates: [CivilDate] = []
-    let year = reader.year()
-    for day in read.days {
-      guard (1...CivilDate.length(ofMonth: read.month, year: 2000)).contains(day) else {
-        throw .noSuchDate(reader.source(from: start))
-      }
-      let date = year.map { CivilDate(year: $0, month: read.month, day: day) }
-      dates.append(date ?? reader.resolved(.dayOfYear(month: read.month, day: day)))
-    }
+    guard draft.rule == nil, let dates = try reader.daysOfOneMonth() else { return false }
     try add(.dates(dates))
     return true
   }
@@ -243,6 +226,8 @@ struct ScheduleReader {
       draft.rule = rule
       return
     }
+    // `sundays may to october every year`
+    if selectedMonths != nil, case .annual(nil, nil, 1) = rule { return }
     try refuseDatesOfYears(earlier, rule)
     if let combined = dated(earlier, rule) ?? dated(rule, earlier) {
       draft.rule = combined
@@ -392,10 +377,13 @@ struct ScheduleReader {
   /// Leaves out months: `first tue of the month except august`.
   private mutating func omitMonths() throws(InputError) {
     let months = (1...12).filter { !omittedMonths.contains($0) }
-    guard case .monthly(let days?, 1)? = draft.rule, !months.isEmpty else {
-      throw .unsupported(.omittedMonths)
+    switch draft.rule {
+    case .once?, .later?, .dates?: throw .unsupported(.omittedMonths)
+    case nil where step == nil: throw .unsupported(.omittedMonths)
+    default:
+      if months.isEmpty { throw .unsupported(.omittedMonths) }
+      draft.months = months
     }
-    draft.rule = .annual(months, days, 1)
   }
 
   private mutating func omitWeekdays() throws(InputError) {

@@ -372,6 +372,70 @@ private let definition = [
     #expect(Set(alarms.map(\.id)).count == alarms.count)
   }
 
+  @Test(
+    "The last date of a rule with days that short months lack is kept",
+    arguments: [
+      CalendarCase(
+        "an end in UTC, in a zone east of it",
+        event(
+          "DTSTART;TZID=Europe/Berlin:20260131T090000",
+          "RRULE:FREQ=MONTHLY;UNTIL=20261231T080000Z"), ["2026-12-31 09:00"]),
+      CalendarCase(
+        "whole days",
+        event("DTSTART;VALUE=DATE:20260131", "RRULE:FREQ=MONTHLY;UNTIL=20261231"),
+        ["2026-12-31 09:00"]),
+      CalendarCase(
+        "a leap day",
+        event("DTSTART;VALUE=DATE:20240229", "RRULE:FREQ=YEARLY;UNTIL=20320229"),
+        ["2028-02-29 09:00", "2032-02-29 09:00"]),
+      CalendarCase(
+        "counted from the end of the month",
+        event("DTSTART:20261201T090000", "RRULE:FREQ=MONTHLY;BYMONTHDAY=-31;COUNT=3"),
+        ["2026-12-01 09:00", "2027-01-01 09:00", "2027-03-01 09:00"]),
+    ])
+  func lastDates(_ example: CalendarCase) throws {
+    #expect(try example.next() == example.times)
+  }
+
+  @Test(
+    "Rules by days in some months, and hours of a whole day",
+    arguments: [
+      CalendarCase(
+        "weekdays in some months",
+        event("DTSTART:20261207T090000", "RRULE:FREQ=WEEKLY;BYDAY=MO;BYMONTH=12,3"),
+        [
+          "2026-12-07 09:00", "2026-12-14 09:00", "2026-12-21 09:00", "2026-12-28 09:00",
+          "2027-03-01 09:00",
+        ]),
+      CalendarCase(
+        "a date has no hours",
+        event("DTSTART;VALUE=DATE:20261201", "RRULE:FREQ=DAILY;BYHOUR=8;COUNT=3"),
+        ["2026-12-01 09:00", "2026-12-02 09:00", "2026-12-03 09:00"]),
+      CalendarCase(
+        "a reminder on the day before, over the start of the week",
+        event(
+          "DTSTART:20261130T090000", "RRULE:FREQ=WEEKLY;BYDAY=MO,WE,FR", reminder(":-P1D")),
+        ["2026-11-29 09:00", "2026-12-01 09:00", "2026-12-03 09:00"]),
+    ])
+  func rulesByDays(_ example: CalendarCase) throws {
+    #expect(try Array(example.next().prefix(example.times.count)) == example.times)
+    #expect(try example.read().alarms.flatMap(\.losses).isEmpty)
+  }
+
+  @Test("An event and a to-do with the same UID are two alarms")
+  func sameUID() throws {
+    let lines =
+      event("DTSTART:20261201T090000") + event("DUE:20261202T090000", kind: "VTODO")
+    #expect(try CalendarCase("both", lines, []).read().alarms.count == 2)
+  }
+
+  @Test("A malformed time is named")
+  func malformedStart() throws {
+    let read = try CalendarCase("malformed", event("DTSTART:20270231T130000Z"), []).read()
+    #expect(read.alarms.isEmpty)
+    #expect(read.leftOut.first?.reason.contains("start is not valid") == true, "\(read.leftOut)")
+  }
+
   @Test("Dates with the same time of day are one alarm, also after the first ones are over")
   func listOfDates() throws {
     let lines = event(

@@ -360,7 +360,7 @@ private func expanded(_ bytes: [UInt8], until end: CivilDate) throws -> [CivilDa
     (
       "DTSTART:20261130T090000Z\nRRULE:FREQ=HOURLY;INTERVAL=5;BYDAY=MO", "differ from day to day"
     ),
-    ("DTSTART:20261130T090000Z\nRRULE:FREQ=HOURLY;BYMONTH=3", "limited to some days"),
+    ("DTSTART:20261130T090000Z\nRRULE:FREQ=HOURLY;BYMONTHDAY=3", "limited to some days"),
     ("DTSTART:20201130T090000Z", "over"),
     ("DTSTART:20201130T090000Z\nRRULE:FREQ=DAILY;UNTIL=20211130T090000Z", "ended"),
     ("DTSTART:20201130T090000Z\nRRULE:FREQ=DAILY;COUNT=5", "ended on 2020-12-04"),

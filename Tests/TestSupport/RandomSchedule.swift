@@ -77,6 +77,7 @@ extension Schedule.Limits {
         start.adding(days: random.int(-10...1400))
       }
     }
+    if random.one(in: 6) { limits.months = (0...random.int(0...4)).map { _ in random.int(1...12) } }
     if random.one(in: 3) { limits.onHoliday = random.pick(Schedule.HolidayRule.allCases) }
     return limits
   }
@@ -123,7 +124,7 @@ public struct DayByDay {
       if isOn(day), let moved = moved(day) { dates.insert(moved) }
       day = day.adding(days: 1)
     }
-    return dates.filter { range.contains($0) && !schedule.limits.exceptions.contains($0) }.sorted()
+    return dates.filter { range.contains($0) && isAllowed($0) }.sorted()
       .flatMap { date in schedule.times.map { CivilDateTime(date, $0) } }
       .filter { occurrence in schedule.limits.until.map { occurrence <= $0 } ?? true }
   }
@@ -135,7 +136,7 @@ public struct DayByDay {
     var moment = first
     while moment.date < range.upperBound {
       let isOmitted =
-        schedule.limits.exceptions.contains(moment.date)
+        !isAllowed(moment.date)
         || (schedule.limits.onHoliday == .skip && calendar.holidays.contains(moment.date))
       if range.contains(moment.date), !isOmitted,
         schedule.limits.until.map({ moment <= $0 }) ?? true
@@ -145,6 +146,12 @@ public struct DayByDay {
       moment = CivilDateTime(minuteNumber: moment.minuteNumber + distance)
     }
     return result
+  }
+
+  private func isAllowed(_ day: CivilDate) -> Bool {
+    let months = schedule.limits.months
+    return !schedule.limits.exceptions.contains(day)
+      && (months.isEmpty || months.contains(day.month))
   }
 
   private func moved(_ day: CivilDate) -> CivilDate? {

@@ -24,6 +24,7 @@ struct When: ParsableCommand {
       Years        every 24 dec; 4th thu of nov; 10 of mar,jun,sep,dec
       Once         tomorrow 18:00; friday 9am; 24 dec 18:00; in 20m; in 3 days at 9am;
                    3 dec, 14 jan and 5 feb at 9am
+      Seasons      sundays 10am may to october; daily 9am except august
       Cycles       21 days on, 7 days off at 9am; every 7 hours from 6am
       After done   90 days after done at 18:00
       Times        at 9am and 21:00; noon; every 2h from 9 to 17; every 20 min

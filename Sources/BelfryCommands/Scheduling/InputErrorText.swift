@@ -96,7 +96,7 @@ struct InputErrorText {
     case .unequalDates: "one alarm cannot have different days in different months"
     case .quarterPositions: "one alarm cannot count from the start and the end of a quarter"
     case .omittedWeekdays: "only a daily or weekly alarm can leave out weekdays"
-    case .omittedMonths: "only an alarm by days of the month can leave out months"
+    case .omittedMonths: "only an alarm that repeats can leave out months"
     case .combination: "one alarm cannot combine these rules"
     case .partOfDay: "this part of the day has no fixed time"
     case .movingFeast: "Easter has another date each year, and one alarm cannot follow it"
@@ -145,7 +145,7 @@ struct InputErrorText {
       readings.isEmpty
         ? nil : "Write \(readings.joined(separator: " or ")) instead of \(quoted(words))."
     case .unsupported(.omittedMonths):
-      "Name the next dates, such as 'from 1 sep to 30 jun', or days of the month: '15th of the month from september to june'."
+      "Write how often, such as 'every sunday may to october' or '15th of the month except august'."
     case .missing(.day, let word) where word.count > 2 && !["every", "each"].contains(word):
       "Name the day, such as 'yearly on 1 \(Printable.text(word))'."
     case .severalRules: "Add one alarm for each rule. See 'belfry help when'."

@@ -21,6 +21,7 @@ extension InputParser {
       let rule = try RecurrenceRuleText(rule, start: start, zone: context.zone)
       draft.rule = .complete(rule.recurrence)
       draft.times = draft.times ?? rule.times
+      if !rule.months.isEmpty { draft.months = draft.months ?? rule.months }
       draft.end = draft.end ?? rule.until.map { .until($0) } ?? rule.count.map { .count($0) }
       return draft
     } catch {

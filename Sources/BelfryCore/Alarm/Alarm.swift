@@ -226,7 +226,13 @@ extension Schedule {
     if case .afterDone(_, let origin) = recurrence, let ignored = origin.completionsAfter {
       text += "; completions after \(ignored)"
     }
+    switch recurrence {
+    case .elapsed(_, let start): text += "; from \(CivilDateTime(start, times[0]))"
+    case .dates(let dates): text += "; on " + dates.map(\.description).joined(separator: ",")
+    default: break
+    }
     // The summary shortens a long list.
+    if !limits.months.isEmpty { text += "; only in \(Schedule.words(ofMonths: limits.months))" }
     if !limits.exceptions.isEmpty {
       text += "; except " + limits.exceptions.map(\.description).joined(separator: ",")
     }

@@ -140,6 +140,7 @@ public struct Occurrences: Sendable {
 
   private func isOmitted(_ date: CivilDate) -> Bool {
     limits.exceptions.containsSorted(date)
+      || (!limits.months.isEmpty && !limits.months.contains(date.month))
       || (limits.onHoliday == .skip && calendar.isHoliday(date))
   }
 

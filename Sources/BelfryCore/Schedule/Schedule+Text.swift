@@ -94,6 +94,17 @@ extension Schedule {
     }
   }
 
+  /// Returns months as text: `May to Oct`, `Mar, Jun`.
+  public static func words(ofMonths months: [Int]) -> String {
+    func name(_ month: Int) -> String { CivilDate.monthNames[month - 1] }
+    // A row of months can contain the turn of the year.
+    let firsts = months.filter { !months.contains(($0 + 10) % 12 + 1) }
+    guard months.count > 2, firsts.count == 1, let first = firsts.first else {
+      return months.map(name).joined(separator: ", ")
+    }
+    return "\(name(first)) to \(name((first + months.count - 2) % 12 + 1))"
+  }
+
   /// Returns the dates of a list as text: `2026-12-03, 2027-01-14 and 4 more dates`.
   fileprivate static func words(_ dates: [CivilDate], isComplete: Bool) -> String {
     let shown = dates.prefix(isComplete ? dates.count : Limits.maxShownDates)
@@ -114,6 +125,7 @@ extension Schedule.Limits {
     if !exceptions.isEmpty {
       text += ", except " + Schedule.words(exceptions, isComplete: isComplete)
     }
+    if !months.isEmpty { text += ", only in \(Schedule.words(ofMonths: months))" }
     switch onHoliday {
     case .skip: text += ", not on holidays"
     case .before: text += ", or the workday before a holiday"

@@ -15,6 +15,9 @@ public struct Schedule: Hashable, Sendable {
     public var until: CivilDateTime?
     /// The dates without an occurrence, in ascending order without duplicates. They apply after a move from a holiday.
     public var exceptions: [CivilDate]
+    /// The only months with occurrences (1…12), in ascending order without duplicates; empty for all. They apply after a
+    /// move from a holiday.
+    public var months: [Int]
     /// The treatment of an occurrence on a holiday; nil to ignore holidays.
     public var onHoliday: HolidayRule?
 
@@ -23,10 +26,12 @@ public struct Schedule: Hashable, Sendable {
 
     /// Creates limits from their parts.
     public init(
-      until: CivilDateTime? = nil, exceptions: [CivilDate] = [], onHoliday: HolidayRule? = nil
+      until: CivilDateTime? = nil, exceptions: [CivilDate] = [], months: [Int] = [],
+      onHoliday: HolidayRule? = nil
     ) {
       self.until = until
       self.exceptions = exceptions
+      self.months = months
       self.onHoliday = onHoliday
     }
 
@@ -62,7 +67,11 @@ public struct Schedule: Hashable, Sendable {
     self.times = Set(times).sorted()
     self.limits = Limits(
       until: limits.until, exceptions: Set(limits.exceptions).sorted(),
+      months: Set(limits.months).count == 12 ? [] : Set(limits.months).sorted(),
       onHoliday: limits.onHoliday)
+    for month in self.limits.months where !(1...12).contains(month) {
+      throw .noSuchDate(month: month, day: 1)
+    }
     switch recurrence {
     case .once:
       if self.times.count > 1 { throw .onceAtSeveralTimes }

@@ -23,6 +23,7 @@ import BelfryCore
 /// |---|---|
 /// | `until` | the latest possible occurrence, or the last day |
 /// | `except` | the dates without an occurrence |
+/// | `onlyMonths` | the only months with an occurrence, from 1 to 12 |
 /// | `onHoliday` | `skip`, `before` or `after` |
 public enum ScheduleRecord {
   /// Parses a schedule outside a record.
@@ -48,6 +49,8 @@ public enum ScheduleRecord {
     let limits = Schedule.Limits(
       until: try reader.optional("until", moment, "a date, or a date and time"),
       exceptions: try reader.optional("except", { list($0, \.date) }, "a list of dates") ?? [],
+      months: try reader.optional(
+        "onlyMonths", { list($0) { $0.integer.map(Int.init) } }, "a list of months") ?? [],
       onHoliday: try reader.optional(
         "onHoliday", { $0.string.flatMap { Schedule.HolidayRule(rawValue: $0) } },
         "skip, before or after"))
@@ -188,6 +191,9 @@ public enum ScheduleRecord {
     members["until"] = schedule.limits.untilText.map { .string($0) }
     if !schedule.limits.exceptions.isEmpty {
       members["except"] = .array(schedule.limits.exceptions.map { JSON($0) })
+    }
+    if !schedule.limits.months.isEmpty {
+      members["onlyMonths"] = .array(schedule.limits.months.map { .integer(Int64($0)) })
     }
     members["onHoliday"] = schedule.limits.onHoliday.map { .string($0.rawValue) }
     return .object(members)

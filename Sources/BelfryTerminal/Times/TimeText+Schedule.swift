@@ -146,6 +146,7 @@ extension TimeText {
     if !limits.exceptions.isEmpty {
       text += ", except " + list(limits.exceptions, maxCount: TimeText.maxListedDates)
     }
+    if !limits.months.isEmpty { text += ", only \(Schedule.words(ofMonths: limits.months))" }
     switch limits.onHoliday {
     case .skip: text += ", not on holidays"
     case .before: text += ", before a holiday"
