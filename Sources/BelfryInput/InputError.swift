@@ -79,6 +79,8 @@ public enum InputError: Error, Equatable, Sendable {
     case sun
     /// A season, or a phase of the moon.
     case season
+    /// A number of days before or after a weekday of the month.
+    case besideWeekday
     /// A condition: `if it is a weekend`.
     case condition
     /// A day that each person knows: a payday.

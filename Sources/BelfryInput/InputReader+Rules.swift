@@ -77,14 +77,24 @@ extension InputReader {
   /// Reads `3 days before the 25th of every month` and `2 days before the last day of the month`.
   private mutating func dayBesideDayOfMonth() throws(InputError) -> ScheduleDraft.Rule? {
     try attempt { (reader) throws(InputError) in
-      guard let period = try reader.period(), period.unit == .day || period.unit == .week,
-        reader.accept("before")
+      let isDay = reader.accept("the day", "day")
+      guard let period = isDay ? Period(1, .day) : try reader.period(),
+        period.unit == .day || period.unit == .week
       else { return nil }
+      let isBefore = reader.accept("before")
+      guard isBefore || reader.accept("after", "following") else { return nil }
+      _ = reader.accept("the")
       let days = period.count * (period.unit == .week ? 7 : 1)
       guard let reading = try reader.monthDays(bareNumbers: false), reading.days.count == 1,
         case .monthly(_, 1)? = try reader.ofMonths(reading.days)
       else { return nil }
       switch reading.days[0] {
+      case .weekday, .workday: throw .unsupported(.besideWeekday)
+      case .day(let day) where !isBefore && day + days <= 28: return .monthly([.day(day + days)], 1)
+      case _ where !isBefore: throw .unsupported(.combination)
+      // The day before the 1st is the last one of the month before.
+      case .day(let day) where day <= days && days - day < 28:
+        return .monthly([.fromEnd(days - day + 1)], 1)
       case .day(let day) where day <= 28 && day > days: return .monthly([.day(day - days)], 1)
       case .fromEnd(let number) where number + days <= 28:
         return .monthly([.fromEnd(number + days)], 1)
@@ -164,7 +174,7 @@ extension InputReader {
   /// Reads the weekdays behind `weekly` or `every 2 weeks`.
   private mutating func weekly(_ interval: Int) throws(InputError) -> ScheduleDraft.Rule {
     let days: [Weekday]? = try attempt { (reader) throws(InputError) in
-      _ = reader.accept("on")
+      _ = reader.accept("on a", "on")
       return try reader.weekdays()?.days
     }
     return .weekly(days, interval)
@@ -474,7 +484,7 @@ extension InputReader {
   }
 
   /// Reads dates of a year, or months with days: `24 dec`, `dec 24 and jun 24`, `december on the 24th`.
-  private mutating func daysOfYear(_ interval: Int) throws(InputError) -> ScheduleDraft.Rule? {
+  mutating func daysOfYear(_ interval: Int) throws(InputError) -> ScheduleDraft.Rule? {
     let rule: ScheduleDraft.Rule? = try attempt { (reader) throws(InputError) in
       guard let reading = try reader.monthDays(bareNumbers: true),
         case .annual(let months?, let days, 1)? = try reader.ofMonths(reading.days)

@@ -189,16 +189,18 @@ public struct ScheduleDraft: Hashable, Sendable {
   private func recurrence(
     in context: InputContext, _ completed: CivilDate?
   ) throws -> Recurrence {
-    let first = start ?? context.today
+    let first = start ?? firstInMonths(context.today)
     func cadence(_ interval: Int) -> Recurrence.Cadence { .init(interval: interval, start: first) }
     switch rule {
     case nil, .later: return .once(nextDate(in: context))
-    case .once(let date): return .once(date)
+    case .once(let date):
+      // `24 dec at 9:00 and 17:00`
+      return times.map { $0.count > 1 } ?? false && !isWeekday ? .dates([date]) : .once(date)
     case .complete(let recurrence): return recurrence
     case .daily(let interval): return .daily(cadence(interval))
     case .days(let count, let interval): return .days(count, cadence(interval))
     case .cyclic(let on, let off):
-      return .cyclic(on: on, off: off, start: start ?? nextDate(in: context))
+      return .cyclic(on: on, off: off, start: start ?? firstInMonths(nextDate(in: context)))
     case .dates(let dates): return .dates(dates)
     case .elapsed(let minutes): return .elapsed(minutes: minutes, start: first)
     case .weekly(nil, let interval): return .weekly([first.weekday], cadence(interval))
@@ -221,6 +223,12 @@ public struct ScheduleDraft: Hashable, Sendable {
     }
   }
 
+  /// Returns the first date from another one on that is in the months of the draft.
+  private func firstInMonths(_ date: CivilDate) -> CivilDate {
+    guard let months, !months.isEmpty, !months.contains(date.month) else { return date }
+    return (0..<366).lazy.map { date.adding(days: $0) }.first { months.contains($0.month) } ?? date
+  }
+
   /// Returns the next date on which the time of day is in the future.
   private func nextDate(in context: InputContext) -> CivilDate {
     let isLater = (times ?? []).contains { $0 > context.now.time }
@@ -235,7 +243,8 @@ public struct ScheduleDraft: Hashable, Sendable {
       return recurrence
     }
     let plain = try Schedule(
-      recurrence.with(.init(start: cadence.start)), times: times ?? [context.standardTime])
+      recurrence.with(.init(start: cadence.start)), times: times ?? [context.standardTime],
+      limits: Schedule.Limits(months: months ?? []))
     guard let next = Occurrences(plain, in: context.calendar).next(after: context.now) else {
       return recurrence
     }

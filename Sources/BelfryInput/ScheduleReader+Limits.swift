@@ -284,7 +284,7 @@ extension ScheduleReader {
       }
       isAnything = true
       let isFollowed = try reader.attempt { (reader) throws(InputError) -> Bool? in
-        guard reader.acceptSeparator() else { return nil }
+        guard reader.acceptSeparator() || reader.accept("or", "nor") else { return nil }
         _ = reader.accept("on", "not on")
         return try reader.isException() ? true : nil
       }
@@ -293,7 +293,7 @@ extension ScheduleReader {
   }
 
   private mutating func readException() throws(InputError) -> Bool {
-    _ = reader.accept("on")
+    _ = reader.accept("on", "from")
     if reader.accept("holidays", "a holiday", "public holidays", "bank holidays", "holiday") {
       try set(.skip)
       return true

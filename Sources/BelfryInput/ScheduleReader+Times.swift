@@ -208,9 +208,18 @@ extension ScheduleReader {
     let rule: ScheduleDraft.Rule? = try reader.attempt { (reader) throws(InputError) in
       guard let count = reader.timesCount() else { return nil }
       if reader.accept("a week", "per week", "each week", "every week", "weekly") {
+        _ = reader.acceptSeparator()
         _ = reader.accept("on")
         guard let days = try reader.weekdays()?.days, days.count == count else { return nil }
         return .weekly(days, 1)
+      }
+      if reader.accept("a year", "per year", "each year", "every year") {
+        _ = reader.acceptSeparator()
+        _ = reader.accept("on", "in")
+        guard case .annual(let months?, let days?, 1)? = try reader.daysOfYear(1),
+          months.count * days.count == count
+        else { return nil }
+        return .annual(months, days, 1)
       }
       guard reader.accept("a month", "per month", "each month", "every month", "monthly") else {
         return nil
@@ -294,6 +303,25 @@ extension ScheduleReader {
     guard case .lasting(let period)? = draft.end else { return true }
     let last = CivilDateTime(first.date.adding(period), first.time)
     draft.end = .until(CivilDateTime(minuteNumber: last.minuteNumber - 1))
+    return true
+  }
+
+  /// Makes the rule for `tomorrow every 30 min from 22:00 to 2:00`, a window on one date.
+  ///
+  /// - Returns: False for any other rule.
+  mutating func placeWindowOnDate(every step: Int) -> Bool {
+    guard case .once(let day)? = draft.rule, let date, let window, window.from != window.to,
+      timeReadings.isEmpty, minuteOfHour == nil
+    else { return false }
+    if case .weekday(_, afterToday: false) = date { return false }
+    if window.from < window.to {
+      draft.rule = .dates([day])
+      draft.times = TimeWindow(from: window.from, to: window.to, interval: step)?.times ?? []
+    } else {
+      draft.rule = .elapsed(step)
+      (draft.start, draft.times) = (day, [window.from])
+      draft.end = .until(CivilDateTime(day.adding(days: 1), window.to))
+    }
     return true
   }
 

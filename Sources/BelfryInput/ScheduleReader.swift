@@ -323,12 +323,12 @@ struct ScheduleReader {
     if case .afterDone? = draft.rule, case .count? = draft.end {
       throw .unsupported(.countedCompletions)
     }
-    if step != nil, startsNow, window == nil {
+    if startsNow || isCourse, step != nil, window == nil {
       window = (reader.context.now.time, reader.context.now.time)
     }
     // `at 6, 14 and 22 for a week`
     if draft.rule == nil, draft.end != nil, timeReadings.count > 1 { draft.rule = .daily(1) }
-    if let step, countElapsedTime(every: step) { return draft }
+    if let step, countElapsedTime(every: step) || placeWindowOnDate(every: step) { return draft }
     if let step {
       // `every 2h from 9 to 17 on mon` rings on each Monday.
       if case .once(let day)? = draft.rule, case .weekday(_, afterToday: false)? = date {
@@ -353,6 +353,18 @@ struct ScheduleReader {
     countDoses()
     try askForHalfOfDay()
     return draft
+  }
+
+  /// True for `every 8 hours for 7 days`, whose doses are counted from now.
+  private var isCourse: Bool {
+    guard let step, step >= 120, draft.start == nil, minuteOfHour == nil,
+      draft.rule == nil || draft.rule == .daily(1)
+    else { return false }
+    return switch draft.end {
+    case .count: true
+    case .lasting(let period): period.unit == .day || period.unit == .week
+    default: false
+    }
   }
 
   /// Ends `every 8 hours for 7 days` after 21 times, also if today's first ones have passed.

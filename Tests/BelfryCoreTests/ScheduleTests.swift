@@ -1,6 +1,7 @@
-import BelfryCore
 import TestSupport
 import Testing
+
+@testable import BelfryCore
 
 func civil(_ text: String) -> CivilDateTime { CivilDateTime(text)! }
 func date(_ text: String) -> CivilDate { CivilDate(text)! }
@@ -206,6 +207,23 @@ func occurrences(
             occurrences.last(onOrBefore: moment) == before, "seed \(seed): \(schedule.summary)")
         }
       }
+    }
+  }
+
+  @Test("Two schedules have the same canonical text only if they are equal")
+  func canonicalTexts() throws {
+    var generator = SeededGenerator(seed: 77)
+    var known: [String: Schedule] = [:]
+    for _ in 0..<3_000 {
+      let schedule = try Schedule.random(&generator)
+      let earlier = known.updateValue(schedule, forKey: schedule.canonicalText)
+      #expect(earlier == nil || earlier == schedule, "\(schedule.canonicalText)")
+      // Another start is another schedule.
+      guard case .elapsed(let minutes, let start) = schedule.recurrence else { continue }
+      let later = try Schedule(
+        .elapsed(minutes: minutes, start: start.adding(days: 1)), times: schedule.times,
+        limits: schedule.limits)
+      #expect(later.canonicalText != schedule.canonicalText)
     }
   }
 

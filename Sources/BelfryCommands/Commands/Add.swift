@@ -156,6 +156,10 @@ struct Add: ParsableCommand {
       throw failure.with(hints: [hint])
     }
     if line.title.isEmpty { return given }
+    // The words behind a quoted title are the schedule's.
+    if title.contains(" "), !words.isEmpty, line.title != title, let mistake {
+      throw InputErrorText(mistake, given.schedule, .schedule, nil).commandError
+    }
     // A quoted title stays whole.
     if title.contains(" "), !words.isEmpty, !line.title.hasPrefix(title) { return given }
     return InputLine(title: line.title, schedule: line.schedule, tags: tags + line.tags)

@@ -104,6 +104,7 @@ struct InputErrorText {
     case .season: "Belfry knows no seasons and no phases of the moon"
     case .payday: "Belfry does not know the days of your pay"
     case .condition: "a schedule has no conditions"
+    case .besideWeekday: "an alarm cannot ring some days beside a weekday or workday of the month"
     case .namedDay: "this day has another date in each country or family"
     case .parity: "Belfry does not count even and odd days or weeks"
     case .place: "Belfry knows no places"
@@ -156,6 +157,8 @@ struct InputErrorText {
     case .unsupported(.timesOfDistance): "Write both again, such as 'every 7 hours from 18:00'."
     case .unsupported(.sun): "Write a time of day instead, such as 6:30 or 20:00."
     case .unsupported(.season): "Write the date, such as 1 dec or 21 jun."
+    case .emptyWindow:
+      "A window over midnight is possible for every day or one date. Else write two: 'from 22:00 to 23:59', and 'from 0:00 to 2:00' on the next day."
     case .unsupported(.condition):
       "An alarm can move from holidays ('or the workday after a holiday'), and ring on workdays ('third workday of the month')."
     case .unsupported(.unequalDates):

@@ -59,19 +59,20 @@ extension TimeText {
       }
     case .annual(let months, let days, let cadence):
       every(cadence.interval, "annual", "year")
-      var isFirst = true
-      for month in months {
-        for day in days {
-          bytes.append(isFirst ? " " : ", ")
-          isFirst = false
-          if case .day(let number) = day {
-            append(day: number, ofMonth: month, to: &bytes)
-          } else {
-            append(day, to: &bytes)
-            bytes.append(" of \(CivilDate.monthNames[month - 1])")
-          }
+      let all = months.flatMap { month in days.map { (month, $0) } }
+      let isNumeric = days.allSatisfy { if case .day = $0 { true } else { false } }
+      let limit = isNumeric ? TimeText.maxDaysOfYear : TimeText.maxDaysOfYear - 2
+      let shown = all.count > limit ? limit - 1 : all.count
+      for (index, (month, day)) in all.prefix(shown).enumerated() {
+        bytes.append(index == 0 ? " " : ", ")
+        if case .day(let number) = day {
+          append(day: number, ofMonth: month, to: &bytes)
+        } else {
+          append(day, to: &bytes)
+          bytes.append(" of \(CivilDate.monthNames[month - 1])")
         }
       }
+      if shown < all.count { bytes.append(" and \(all.count - shown) more") }
     case .afterDone(let period, _): bytes.append("\(period.words) after done")
     }
   }
@@ -162,6 +163,9 @@ extension TimeText {
     let rest = dates.count - shown.count
     return shown.joined(separator: ", ") + (rest > 0 ? " and \(rest) more" : "")
   }
+
+  /// The maximum number of days of a year that are listed individually.
+  private static let maxDaysOfYear = 4
 
   /// The maximum number of dates of a rule that are listed individually.
   private static let maxDatesOfRule = 2
