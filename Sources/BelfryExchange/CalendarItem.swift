@@ -112,7 +112,10 @@ struct CalendarItem {
         }
         let later = others.filter(\.changesFollowing).compactMap(\.changed)
           .map { zones.civil($0, like: start) }.min()
-        if let later { events = try events.ending(before: later) }
+        if let later {
+          events = try events.ending(before: later)
+          dates.removeAll { zones.civil($0, like: start) >= later }
+        }
         let (alarm, omitted) = try series(
           events, reminders, omitting: moments("EXDATE"), and: others.compactMap(\.changed), name,
           &losses)
@@ -178,7 +181,18 @@ struct CalendarItem {
       let (alarm, _) = try series(
         events, reminders, omitting: main.moments("EXDATE"), and: changes.compactMap(\.changed),
         name, &losses)
-      alarms = [alarm]
+      // All later dates move by the same distance (RFC 5545, 3.8.4.4).
+      let kept = main.moments("EXDATE") + changes.compactMap(\.changed)
+      let omitted = Set(kept.map { zones.civil($0, like: first) })
+      let dates = main.moments("RDATE").map { zones.civil($0, like: first) }
+        .filter {
+          $0 >= from && !omitted.contains($0) && $0 < (later ?? CivilDateTime(.latest, .midnight))
+        }
+        .map { civil in
+          let moved = CivilDateTime(minuteNumber: civil.minuteNumber + events.shift)
+          return CalendarMoment(civil: moved, isDate: first.isDate, zone: first.zone)
+        }
+      alarms = [alarm] + (try singles(dates, like: start, reminders, [], "\(name) dates", &losses))
     } else if changesFollowing, let rule = try self.rule {
       let events = try events(rule, from: start, &losses)
       alarms = [

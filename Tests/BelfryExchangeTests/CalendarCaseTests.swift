@@ -422,6 +422,20 @@ private let definition = [
     #expect(try example.read().alarms.flatMap(\.losses).isEmpty)
   }
 
+  @Test("A change of all later occurrences moves the later additional dates, too")
+  func laterDates() throws {
+    let lines =
+      event(
+        "DTSTART:20261201T120000", "RRULE:FREQ=WEEKLY;COUNT=4",
+        "RDATE:20261203T120000,20261217T120000")
+      + event("RECURRENCE-ID;RANGE=THISANDFUTURE:20261215T120000", "DTSTART:20261215T090000")
+    let times = [
+      "2026-12-01 12:00", "2026-12-03 12:00", "2026-12-08 12:00", "2026-12-15 09:00",
+      "2026-12-17 09:00", "2026-12-22 09:00",
+    ]
+    #expect(try CalendarCase("later dates", lines, times).next() == times)
+  }
+
   @Test("An event and a to-do with the same UID are two alarms")
   func sameUID() throws {
     let lines =

@@ -94,7 +94,7 @@ class Pairs(Verbs):
 
     def can_remove(self, others, words):
         """Returns true if one of other calls removes the alarm that a call names."""
-        return any(other[0] == "delete" and other[-1] in words or other[0] == "undo" for _, other in others)
+        return any(other[0] == "delete" and other[-1] in words or other[0] in ("undo", "redo") for _, other in others)
 
     def is_from_remote(self, kind, outcome):
         """Returns true for a sync with a remote that another call has added, and that does not exist."""

@@ -18,7 +18,7 @@ COVERED = {
     "add": ["add"], "at": ["at"], "in": ["in"], "edit": ["title", "note", "times"], "delete": ["delete"], "enable": ["enable"],
     "disable": ["disable"], "pause": ["pause", "pause all"], "resume": ["resume", "resume all"], "tick": ["tick"],
     "stop": ["stop"], "done": ["done"], "snooze": ["snooze"], "skip": ["skip"], "unskip": ["unskip"],
-    "dismiss": ["dismiss"], "undo": ["undo"], "poke": ["poke"], "cascade on": ["cascade on"],
+    "dismiss": ["dismiss"], "undo": ["undo"], "redo": ["redo"], "poke": ["poke"], "cascade on": ["cascade on"],
     "cascade off": ["cascade off"], "cascade add": ["cascade add device", "cascade add person", "cascade add phone"],
     "cascade remove": ["cascade remove"], "cascade move": ["cascade move"], "cascade test": ["cascade test"],
     "calls sip": ["calls sip"], "calls http": ["calls http"], "calls off": ["calls off"],
@@ -52,7 +52,7 @@ ELSEWHERE = {
     "partner keys import": "needs a second person",
 }
 # Kinds that can refuse because the action is not possible now.
-REFUSABLE = {"done", "stop", "snooze", "skip", "unskip", "dismiss", "undo", "restore", "resume", "resume all",
+REFUSABLE = {"done", "stop", "snooze", "skip", "unskip", "dismiss", "undo", "redo", "restore", "resume", "resume all",
              "cascade test", "enable", "disable"}
 # Kinds that perform several steps, so that a part can be done: each step is complete.
 STEPWISE = {"tick", "poke", "sync", "partner sync", "repair", "cascade test"}
@@ -184,6 +184,7 @@ class Verbs:
             case "pause all": return ["pause", "--all", "--until", f"20{27 + number % 60}-01-05"]
             case "resume all": return ["resume", "--all"]
             case "undo": return ["undo", "--skip", str(self.chance.randrange(3))]
+            case "redo": return ["redo"]
             case "setting": return ["settings", "set", "grace", f"{1 + number % 47}h"]
             case "own setting": return ["settings", "set", "soundRising", pick(["on", "off"])]
             case "unset": return ["settings", "unset", "grace"]
@@ -364,7 +365,7 @@ class Verbs:
             return self.judge_clone(device, words)
         after = self.state(device, known)
         own = lambda states: Counter({item: count for item, count in states.items() if not self.is_probes(device, item)})
-        if kind != "undo" and own(after) == own(self.blurred(before, known)):
+        if kind not in ("undo", "redo") and own(after) == own(self.blurred(before, known)):
             return
         if kind in STEPWISE:
             self.counts["took effect"] += 1

@@ -34,6 +34,9 @@ struct At: ParsableCommand {
       try Input.leadingMoment(text.split(separator: " ").map(String.init), in: context)
     }
     guard let found else {
+      if let (title, moment) = titleFirst(parts, parser) {
+        return try options.add(moment, title, tags, context, parser, common)
+      }
       // The error names the words that are not a time.
       _ = try parser.moment(words.first ?? "", of: nil)
       throw CommandError(.usage, "the time is missing.", hint: "belfry at 16:45 \"Call mum\"")
@@ -53,6 +56,19 @@ struct At: ParsableCommand {
         hint: "For an alarm that repeats: belfry add TITLE \(Printable.text(word)) at TIME")
     }
     try options.add(moment, title, tags, context, parser, common)
+  }
+
+  /// Returns the parts of `Dentist tomorrow 9am`; nil if no date with a time ends the words.
+  private func titleFirst(
+    _ words: [String], _ parser: InputParser
+  ) -> (title: String, moment: Moment)? {
+    for start in words.indices.dropFirst() {
+      let text = words[start...].joined(separator: " ")
+      guard let moment = try? Input.moment(text, in: parser.context) else { continue }
+      if case .date = moment { return nil }
+      return (words[..<start].joined(separator: " "), moment)
+    }
+    return nil
   }
 }
 
@@ -103,6 +119,19 @@ struct In: ParsableCommand {
         return try options.add(.civil(civil), title, tags, context, parser, common)
       }
       return try options.add(.delay(seconds ?? 0), title, tags, context, parser, common)
+    }
+    // `in Tea 20m`
+    for start in parts.indices.dropFirst() {
+      let text = parts[start...].drop { $0 == "in" }.joined(separator: " ")
+      guard text.contains(where: \.isLetter) else { continue }
+      let title = parts[..<start].joined(separator: " ")
+      if let period = try? Input.period(text, in: parser.context) {
+        let now = parser.context.now
+        let civil = CivilDateTime(now.date.adding(period), now.time)
+        return try options.add(.civil(civil), title, tags, context, parser, common)
+      }
+      guard let seconds = try? Input.length(text, in: parser.context) else { continue }
+      return try options.add(.delay(seconds), title, tags, context, parser, common)
     }
     let text = words.first ?? ""
     let isNumber = !text.isEmpty && text.allSatisfy(\.isNumber)
