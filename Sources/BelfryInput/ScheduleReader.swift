@@ -292,13 +292,15 @@ struct ScheduleReader {
       guard case .weekday? = date else { return nil }
       return .weekly([day.weekday], interval)
     case (.once(let day), .annual(nil, nil, let interval)):
-      if case .dayOfYear? = date {
-      } else if !reader.isBesideDayOfYear {
-        return nil
-      }
+      guard isDayOfYear || reader.isBesideDayOfYear else { return nil }
       return .annual([day.month], [.day(day.day)], interval)
     default: return nil
     }
+  }
+
+  /// True if the date has no year: `24 dec`.
+  private var isDayOfYear: Bool {
+    if case .dayOfYear? = date { true } else { false }
   }
 
   // MARK: The end of the input
@@ -355,47 +357,12 @@ struct ScheduleReader {
     return draft
   }
 
-  /// True for `every 8 hours for 7 days`, whose doses are counted from now.
-  private var isCourse: Bool {
-    guard let step, step >= 120, draft.start == nil, minuteOfHour == nil,
-      draft.rule == nil || draft.rule == .daily(1)
-    else { return false }
-    return switch draft.end {
-    case .count: true
-    case .lasting(let period): period.unit == .day || period.unit == .week
-    default: false
-    }
-  }
-
-  /// Ends `every 8 hours for 7 days` after 21 times, also if today's first ones have passed.
-  private mutating func countDoses() {
-    let isWindow = window.map { $0.from != $0.to } ?? false
-    guard case .lasting(let period)? = draft.end, case .daily(1)? = draft.rule, !isWindow,
-      draft.start ?? reader.context.today == reader.context.today,
-      period.unit == .day || period.unit == .week, let times = draft.times, times.count > 1
-    else { return }
-    let days = period.count * (period.unit == .week ? 7 : 1)
-    draft.end = .count(min(days * times.count, ScheduleDraft.maxCount))
-  }
-
   /// Leaves out the dates of `next week` on which the rule has its weekdays.
   private mutating func omitDates() {
     if omittedDates.isEmpty { return }
     var dates = omittedDates
     if case .weekly(let days?, _)? = draft.rule { dates.removeAll { !days.contains($0.weekday) } }
     draft.exceptions = (draft.exceptions ?? []) + dates
-  }
-
-  /// Leaves out months: `first tue of the month except august`.
-  private mutating func omitMonths() throws(InputError) {
-    let months = (1...12).filter { !omittedMonths.contains($0) }
-    switch draft.rule {
-    case .once?, .later?, .dates?: throw .unsupported(.omittedMonths)
-    case nil where step == nil: throw .unsupported(.omittedMonths)
-    default:
-      if months.isEmpty { throw .unsupported(.omittedMonths) }
-      draft.months = months
-    }
   }
 
   private mutating func omitWeekdays() throws(InputError) {

@@ -151,7 +151,7 @@ struct Add: ParsableCommand {
       let error = isQuoted ? mistake ?? error : error
       let failure = InputErrorText(error, text, .schedule, nil).commandError
       guard case .notUnderstood(let word, suggestion: nil) = error,
-        let hint = hint(about: word, in: text)
+        let hint = hint(about: isQuoted ? words.first ?? word : word, in: text)
       else { throw failure }
       throw failure.with(hints: [hint])
     }
