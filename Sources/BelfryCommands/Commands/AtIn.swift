@@ -107,31 +107,20 @@ struct In: ParsableCommand {
     for count in stride(from: min(parts.count, Self.maxWords), through: 1, by: -1) {
       let text = parts[..<count].joined(separator: " ")
       // A number alone would be minutes, but `belfry in 3 Tea` is more likely a mistake.
-      let period = try? Input.period(text, in: parser.context)
-      let seconds = try? Input.length(text, in: parser.context)
-      guard !text.allSatisfy(\.isNumber), period != nil || seconds != nil else { continue }
+      guard !text.allSatisfy(\.isNumber), let moment = moment(after: text, parser.context) else {
+        continue
+      }
       let title = OneTimeOptions.title(words, after: count)
       try refuseTime(behind: title, text, parser)
-      // Whole days keep the time of day across a clock change.
-      if let period {
-        let now = parser.context.now
-        let civil = CivilDateTime(now.date.adding(period), now.time)
-        return try options.add(.civil(civil), title, tags, context, parser, common)
-      }
-      return try options.add(.delay(seconds ?? 0), title, tags, context, parser, common)
+      return try options.add(moment, title, tags, context, parser, common)
     }
     // `in Tea 20m`
     for start in parts.indices.dropFirst() {
       let text = parts[start...].drop { $0 == "in" }.joined(separator: " ")
-      guard text.contains(where: \.isLetter) else { continue }
+      guard text.contains(where: \.isLetter), let moment = moment(after: text, parser.context)
+      else { continue }
       let title = parts[..<start].joined(separator: " ")
-      if let period = try? Input.period(text, in: parser.context) {
-        let now = parser.context.now
-        let civil = CivilDateTime(now.date.adding(period), now.time)
-        return try options.add(.civil(civil), title, tags, context, parser, common)
-      }
-      guard let seconds = try? Input.length(text, in: parser.context) else { continue }
-      return try options.add(.delay(seconds), title, tags, context, parser, common)
+      return try options.add(moment, title, tags, context, parser, common)
     }
     let text = words.first ?? ""
     let isNumber = !text.isEmpty && text.allSatisfy(\.isNumber)
@@ -139,6 +128,15 @@ struct In: ParsableCommand {
     throw CommandError(
       .usage, "'\(Printable.text(text))' has no unit.",
       hint: "Write minutes or hours: belfry in \(text)m TITLE")
+  }
+
+  /// Returns the moment after a length of time; nil for any other text.
+  private func moment(after text: String, _ context: InputContext) -> Moment? {
+    // Whole days keep the time of day across a clock change.
+    if let period = try? Input.period(text, in: context) {
+      return .civil(CivilDateTime(context.now.date.adding(period), context.now.time))
+    }
+    return (try? Input.length(text, in: context)).map { .delay($0) }
   }
 
   /// Throws an error for `in 6 weeks Haircut 10am`, whose time would become a part of the title.

@@ -62,18 +62,20 @@ struct Done: ParsableCommand {
   private func timed(
     _ context: CommandContext
   ) throws -> (options: AnswerOptions, words: String)? {
-    guard options.alarms.count > 1 else { return nil }
+    let input = InputParser(context).context
+    func isTime(_ words: String) -> Bool {
+      switch try? Input.moment(words, .past, in: input) {
+      case nil, .date?: false
+      default: true
+      }
+    }
+    // Without a time, the alarms are not looked up twice.
+    guard options.separating(nil, isTime) != nil else { return nil }
     do {
       _ = try Answering(options, for: .done, context)
       return nil
     } catch StoreError.noSuchAlarm(let name) {
-      let input = InputParser(context).context
-      return options.separating(name) { words in
-        switch try? Input.moment(words, .past, in: input) {
-        case nil, .date?: false
-        default: true
-        }
-      }
+      return options.separating(name, isTime)
     } catch {
       return nil
     }

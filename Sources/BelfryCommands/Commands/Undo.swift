@@ -59,16 +59,7 @@ struct Undo: ParsableCommand {
       }
       throw CommandError(error, context.times)
     }
-    let output = AlarmOutput(store: store, style: context.style)
-    if common.json {
-      return try Console.write(
-        UndoDocument(
-          undone: undone.subject,
-          alarms: undone.alarms.map { output.document($0, try store.status($0)) },
-          settings: undone.settings.map(\.name), calendars: undone.calendars,
-          devices: undone.devices.map(\.text)))
-    }
-    try UndoText(store: store, output: output).show("Undid", undone)
+    try UndoReport(store, context, json: common.json).show(undone, isRedo: false)
   }
 
   /// Lists the actions.
@@ -120,28 +111,34 @@ struct Redo: ParsableCommand {
     } catch let error as StoreError {
       throw CommandError(error, context.times)
     }
-    let output = AlarmOutput(store: store, style: context.style)
-    if common.json {
-      return try Console.write(
-        UndoDocument(
-          redone: redone.subject,
-          alarms: redone.alarms.map { output.document($0, try store.status($0)) },
-          settings: redone.settings.map(\.name), calendars: redone.calendars,
-          devices: redone.devices.map(\.text)))
-    }
-    try UndoText(store: store, output: output).show("Redid", redone)
+    try UndoReport(store, context, json: common.json).show(redone, isRedo: true)
   }
 }
 
 /// The report about an action that was undone or redone.
-private struct UndoText {
-  let store: Store
-  let output: AlarmOutput
+private struct UndoReport {
+  private let store: Store
+  private let output: AlarmOutput
+  private let json: Bool
 
-  func show(_ verb: String, _ undone: Undone) throws {
+  init(_ store: Store, _ context: CommandContext, json: Bool) {
+    self.store = store
+    self.json = json
+    output = AlarmOutput(store: store, style: context.style)
+  }
+
+  func show(_ undone: Undone, isRedo: Bool) throws {
+    if json {
+      return try Console.write(
+        UndoDocument(
+          undone: isRedo ? nil : undone.subject, redone: isRedo ? undone.subject : nil,
+          alarms: undone.alarms.map { output.document($0, try store.status($0)) },
+          settings: undone.settings.map(\.name), calendars: undone.calendars,
+          devices: undone.devices.map(\.text)))
+    }
     let alarm = undone.alarms.count == 1 ? undone.alarms[0] : nil
     let state = try alarm.map { try self.state($0, undone) } ?? ""
-    Console.line("\(verb): \(Printable.text(undone.subject))\(state).")
+    Console.line("\(isRedo ? "Redid" : "Undid"): \(Printable.text(undone.subject))\(state).")
     for line in changes(undone) { Console.line("  \(line)") }
   }
 
