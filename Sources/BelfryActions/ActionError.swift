@@ -4,6 +4,8 @@ import BelfryCore
 public enum ActionError: Error {
   /// The state of an alarm does not permit the answer.
   case refused(Answer, Alarm, LifecycleError)
+  /// An occurrence of an alarm cannot be moved.
+  case notMovable(Alarm, MoveError)
   /// The schedule has no occurrence after now.
   case noFutureOccurrence(Schedule)
   /// The end of a pause has passed in the alarm's zone.

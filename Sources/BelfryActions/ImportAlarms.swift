@@ -81,10 +81,18 @@ public struct ImportAlarms {
       alarm.enabled = item.enabled
       events.append((Event(.created, payload: .schedule(item.schedule)), alarm))
       let zone = store.context.zones.zone(of: alarm)
-      for civil in item.skipped where zone.instant(of: civil) > now {
+      // An occurrence that was moved ahead of now is over.
+      let over = item.moved.filter { zone.instant(of: $0.value) <= now }.keys
+      for civil in (item.skipped + over).sorted() where zone.instant(of: civil) > now {
         alarm.progress.occurrences[civil] = OccurrenceRecord(
           .skipped, since: now, schedule: alarm.mergeState.stamps[.schedule])
         events.append((Event(.skipped, civil), alarm))
+      }
+      for (civil, time) in item.moved.sorted(by: { $0.key < $1.key })
+      where zone.instant(of: time) > now {
+        alarm.progress.moves[civil] = OccurrenceMove(
+          to: time, stamp: Stamp.next(after: alarm.latestStamp, now: now, device: store.device))
+        events.append((Event(.moved, civil, payload: .move(from: civil, to: time)), alarm))
       }
       alarms.append(alarm)
     }

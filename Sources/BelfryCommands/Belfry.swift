@@ -31,7 +31,8 @@ struct Belfry: ParsableCommand {
       CommandGroup(
         name: "RESPONDING",
         subcommands: [
-          Ring.self, Stop.self, Done.self, Snooze.self, Skip.self, Unskip.self, Pending.self,
+          Ring.self, Stop.self, Done.self, Snooze.self, Skip.self, Move.self, Unskip.self,
+          Pending.self,
           Dismiss.self, Undo.self, Redo.self, Why.self,
         ]),
       CommandGroup(

@@ -2,8 +2,8 @@ import BelfryCore
 import BelfryScheduler
 import BelfryStore
 
-/// An action on an alarm: the document of `stop`, `done`, `snooze`, `skip`, `unskip`, `dismiss`, `enable`, `disable` and
-/// `delete`, and an element of `delete --finished`.
+/// An action on an alarm: the document of `stop`, `done`, `snooze`, `skip`, `unskip`, `dismiss`, `move`, `enable`,
+/// `disable` and `delete`, and an element of `delete --finished`.
 package struct ActionDocument: JSONDocument {
   /// The id of the alarm.
   let alarm: String
@@ -11,7 +11,7 @@ package struct ActionDocument: JSONDocument {
   let title: String
   /// The occurrence; absent for an action on the whole alarm.
   let occurrence: String?
-  /// The action as in the log: `stopped`, `done`, `snoozed`, `skipped`, …
+  /// The action as in the log: `stopped`, `done`, `snoozed`, `skipped`, `moved`, …
   let action: String
   /// The state of the alarm after the action; see `AlarmDocument.state`.
   let state: String
@@ -27,6 +27,8 @@ package struct ActionDocument: JSONDocument {
   let pending: AlarmDocument.Pending?
   /// The time of completion that the user gave, for `done`.
   let doneAt: String?
+  /// The date and time to which the occurrence was moved, for `moved`.
+  let movedTo: String?
   /// The skipped occurrences, for `skip`.
   let skipped: [String]?
 
@@ -47,6 +49,11 @@ package struct ActionDocument: JSONDocument {
       event.action == .stopped
       ? status.pending.last.map { AlarmDocument.Pending($0, zones) } : nil
     doneAt = event.effective.map { zones.text($0) }
+    if case .move(_, let time) = event.payload {
+      movedTo = time.description
+    } else {
+      movedTo = nil
+    }
     self.skipped = skipped?.map(\.description)
   }
 }

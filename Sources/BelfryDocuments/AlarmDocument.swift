@@ -54,6 +54,8 @@ package struct AlarmDocument: JSONDocument {
   let missed: [String]?
   /// The skipped occurrences that are still ahead, oldest first.
   let skipped: [String]?
+  /// The moved occurrences that are ahead or need a response, oldest first.
+  let moved: [Moved]?
 }
 
 extension AlarmDocument {
@@ -155,6 +157,14 @@ extension AlarmDocument {
     let nextFollowUp: String?
   }
 
+  /// A moved occurrence.
+  package struct Moved: Encodable {
+    /// The occurrence.
+    let occurrence: String
+    /// The date and time at which it rings.
+    let time: String
+  }
+
   /// A snooze.
   package struct Snooze: Encodable {
     /// The snoozed occurrence.
@@ -208,6 +218,12 @@ extension AlarmDocument {
     }
     missed = status.missed.isEmpty ? nil : status.missed.map(\.description)
     skipped = status.skipped.isEmpty ? nil : status.skipped.map(\.description)
+    moved =
+      status.moved.isEmpty
+      ? nil
+      : status.moved.sorted { $0.key < $1.key }.map {
+        Moved(occurrence: $0.key.description, time: $0.value.description)
+      }
   }
 }
 

@@ -10,7 +10,9 @@ package struct NextDocument: JSONDocument {
   let title: String
   /// The occurrence.
   let occurrence: String
-  /// The time of the occurrence.
+  /// The date and time to which the occurrence was moved.
+  let movedTo: String?
+  /// The time at which the occurrence rings.
   let at: String
   /// True if a daemon, a timer or cron makes alarms ring on this device.
   let schedulerRunning: Bool
@@ -23,6 +25,7 @@ package struct NextDocument: JSONDocument {
     self.alarm = alarm.id.text
     title = alarm.title
     self.occurrence = occurrence.civil.description
+    movedTo = occurrence.movedTo?.description
     at = zones.text(occurrence.at)
   }
 }

@@ -115,16 +115,25 @@ public struct CalendarDocument {
         others.append(item)
       }
     }
-    for change in others {
-      // A change of an exported alarm, which another program has added.
+    others.removeAll { change in
+      // A change of an exported alarm: a moved occurrence, or one that another program has changed.
       guard let id = known[change.first("UID")?.value ?? ""], let alarm = alarms[id],
         let moment = change.first("RECURRENCE-ID").flatMap({ calendarZones.moments($0).first })
-      else { continue }
+      else { return false }
       let start = CalendarMoment(civil: moment.civil, isDate: false, zone: alarm.zone)
       let civil = calendarZones.civil(moment, like: start)
-      if Occurrences(alarm.schedule, in: calendar).contains(civil) {
-        alarms[id]?.skipped.append(civil)
+      guard Occurrences(alarm.schedule, in: calendar).contains(civil) else { return false }
+      let isMove =
+        change.first("STATUS") == nil
+        && library.text(change.first("SUMMARY")?.value ?? "") == alarm.title
+      if isMove, let time = change.first("DTSTART").flatMap({ calendarZones.moments($0).first }),
+        !time.isDate
+      {
+        alarms[id]?.moved[civil] = calendarZones.civil(time, like: start)
+        return true
       }
+      alarms[id]?.skipped.append(civil)
+      return false
     }
     var context = CalendarContext(library: library, zones: calendarZones, now: now)
     context.events = Set(

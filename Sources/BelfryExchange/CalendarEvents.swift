@@ -22,20 +22,40 @@ struct CalendarEvents {
   init(_ timeline: Timeline, _ library: CalendarLibrary, now: Instant?) {
     self.timeline = timeline
     self.library = library
-    schedule = timeline.continuedSchedule(after: now)
+    schedule = CalendarEvents.movedOnce(timeline) ?? timeline.continuedSchedule(after: now)
     weekdays = WorkCalendar(workdays: timeline.calendar.workdays)
     rules = CalendarRule.rules(for: schedule.recurrence, workdays: weekdays.workdays)
       .compactMap { [schedule] in $0.limited(to: schedule.limits.months) }
   }
 
-  /// Returns the events; none if the schedule has no occurrence at all.
+  /// Returns the schedule of a one-time alarm whose only occurrence was moved; nil for any other alarm.
+  private static func movedOnce(_ timeline: Timeline) -> Schedule? {
+    guard case .once(let date) = timeline.alarm.schedule.recurrence,
+      let time = timeline.alarm.schedule.times.first,
+      let moved = timeline.occurrence(CivilDateTime(date, time)).movedTo
+    else { return nil }
+    return try? Schedule(.once(moved.date), times: [moved.time])
+  }
+
+  /// Returns the events, followed by the changes of single occurrences; none if the schedule has no occurrence at all.
   func components() -> [CalendarComponent] {
+    let events = series()
+    return events.map(\.event) + events.flatMap(\.changes)
+  }
+
+  /// An event, and the changes of the occurrences that were moved.
+  private struct Series {
+    let event: CalendarComponent
+    let changes: [CalendarComponent]
+  }
+
+  private func series() -> [Series] {
     let moves = HolidayMoves(timeline, rules, weekdays)
     // The dates beside all rules go to the first events with their times of day.
     var added = Set(
       moves.added.flatMap { date in schedule.times.map { CivilDateTime(date, $0) } }
         .filter(timeline.scheduled.contains))
-    var events: [CalendarComponent] = []
+    var events: [Series] = []
     for rule in rules {
       if case .elapsed = schedule.recurrence {
         guard let first = firstTime else { continue }
@@ -104,8 +124,8 @@ struct CalendarEvents {
 
   private func event(
     _ rule: CalendarRule, _ first: CivilDate, _ group: TimeGroup, number: Int,
-    _ moves: HolidayMoves, adding added: Set<CivilDateTime>
-  ) -> CalendarComponent {
+    _ holidayMoves: HolidayMoves, adding added: Set<CivilDateTime>
+  ) -> Series {
     var event = CalendarComponent("VEVENT")
     event.add("UID", "\(alarm.id)-\(number)@belfry")
     event.add("DTSTAMP", CalendarTime.utc(alarm.latestStamp?.time ?? alarm.progress.armed))
@@ -124,7 +144,8 @@ struct CalendarEvents {
     if case .elapsed = schedule.recurrence {
       (omitted, skipped) = ([], self.skipped + omittedTimes)
     } else {
-      omitted = rule.text == nil ? [] : schedule.limits.exceptions + moves.omitted(from: rule)
+      omitted =
+        rule.text == nil ? [] : schedule.limits.exceptions + holidayMoves.omitted(from: rule)
       skipped = self.skipped.filter { group.times.contains($0.time) && rule.covers($0.date) }
     }
     add("EXDATE", omitted, and: skipped)
@@ -141,7 +162,46 @@ struct CalendarEvents {
       reminder.add("TRIGGER", "PT0S")
       event.components.append(reminder)
     }
-    return event
+    let changes = moves.compactMap { civil, time -> CalendarComponent? in
+      let isOwn =
+        if case .elapsed = schedule.recurrence {
+          true
+        } else {
+          added.contains(civil) || group.times.contains(civil.time) && rule.covers(civil.date)
+        }
+      return isOwn ? change(of: event, zone, civil, to: time) : nil
+    }
+    return Series(event: event, changes: changes)
+  }
+
+  /// The times of the moved occurrences that are not settled, by their own times.
+  private var moves: [(CivilDateTime, CivilDateTime)] {
+    if case .once = schedule.recurrence { return [] }
+    return alarm.progress.moves.compactMap { civil, move in
+      guard let time = move.time, timeline.scheduled.contains(civil),
+        timeline.record(of: civil)?.state.isSettled != true
+      else { return nil }
+      return (civil, time)
+    }.sorted { $0.0 < $1.0 }
+  }
+
+  /// Returns the change of one occurrence of an event, with a RECURRENCE-ID (RFC 5545, 3.8.4.4).
+  private func change(
+    of event: CalendarComponent, _ zone: [String: String], _ civil: CivilDateTime,
+    to time: CivilDateTime
+  ) -> CalendarComponent {
+    var change = CalendarComponent("VEVENT")
+    for property in event.properties {
+      switch property.name {
+      case "DTSTART":
+        change.add("RECURRENCE-ID", CalendarTime.text(civil), zone)
+        change.add("DTSTART", CalendarTime.text(time), zone)
+      case "RRULE", "EXDATE", "RDATE", CalendarEvents.recordProperty: break
+      default: change.properties.append(property)
+      }
+    }
+    change.components = event.components
+    return change
   }
 
   private var skipped: [CivilDateTime] {

@@ -42,6 +42,8 @@ public struct ForeignAlarm: Sendable {
   public var delivery = Alarm.Delivery()
   /// The occurrences that the other program omits.
   public var skipped: [CivilDateTime] = []
+  /// The new times of the occurrences that were moved, by their own times.
+  public var moved: [CivilDateTime: CivilDateTime] = [:]
   /// The properties that Belfry cannot represent, as noun phrases.
   public var losses: [String] = []
 

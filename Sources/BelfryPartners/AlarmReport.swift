@@ -13,7 +13,7 @@ import BelfryStore
 /// | done by the user | acknowledged |
 /// | undone, unskipped | changed: the response was undone, no longer skipped |
 /// | paused, resumed | changed: paused, resumed |
-/// | edited, if the time or text was changed | changed, with the kind of change |
+/// | edited, if the time or text was changed; moved | changed, with the kind of change |
 /// | any other entry or edit | none |
 struct AlarmReport {
   private let alarm: Alarm
@@ -32,7 +32,8 @@ struct AlarmReport {
   func event(_ entry: LogEntry, isUnheard: Bool) -> AlarmEvent? {
     func event(_ state: PartnerReceipt.State, _ detail: String? = nil) -> AlarmEvent {
       AlarmEvent(
-        state: state, at: entry.at, due: entry.occurrence.map { zone.instant(of: $0) },
+        state: state, at: entry.at,
+        due: entry.occurrence.map { zone.instant(of: alarm.progress.moves[$0]?.time ?? $0) },
         revision: entry.revision, detail: detail)
     }
     switch entry.action {
@@ -46,6 +47,7 @@ struct AlarmReport {
     case .unskipped: return event(.changed, "no longer skipped")
     case .paused: return event(.changed, "paused")
     case .resumed: return event(.changed, "resumed")
+    case .moved: return event(.changed, "changed: time")
     case .edited: return edit(at: entry.at).map { event(.changed, "changed: \($0)") }
     case .created, .enabled, .disabled, .deleted, .reminded, .dismissed, .cleared, .exhausted,
       .called, .rehearsed, .unknown:

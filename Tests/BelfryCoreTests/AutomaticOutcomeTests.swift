@@ -347,7 +347,8 @@ import Testing
     if let record = view(all, at: now).record(of: today),
       let (state, outcome) = record.automatic.first
     {
-      #expect(view(all, at: now).unseenEdits(state, outcome).isEmpty, "seed \(seed)")
+      #expect(
+        view(all, at: now).unseenEdits(state, outcome, of: today).isEmpty, "seed \(seed)")
     }
     let settled = answers.filter { answer in
       let given = answer.progress.occurrences[today]?.answer

@@ -61,6 +61,12 @@ import Testing
       exhausted: random.one(in: 2), by: random.one(in: 2) ? nil : random.pick(devices))
   }
 
+  private func move(_ random: inout SeededGenerator) -> OccurrenceMove {
+    OccurrenceMove(
+      to: random.pick([nil, civil("2026-11-24T15:00"), civil("2026-12-02T10:00")]),
+      stamp: random.one(in: 4) ? nil : stamp(&random))
+  }
+
   /// Returns a cascade plan with few parts and few stamps, including removed targets.
   private func cascade(_ random: inout SeededGenerator) -> Cascade {
     let targets = devices.map { CascadeTarget.device($0) }
@@ -140,6 +146,9 @@ import Testing
       guard alarm.progress.floor.map({ occurrence > $0 }) ?? true else { continue }
       alarm.progress.occurrences[occurrence] = self.occurrence(&random)
     }
+    for occurrence in occurrences where random.one(in: 3) {
+      alarm.progress.moves[occurrence] = move(&random)
+    }
     alarm.progress.completed = random.pick([nil, date("2026-11-21"), date("2026-11-23")])
     alarm.progress.generation = random.one(in: 4) ? 1 : 0
     alarm.mergeState.extras =
@@ -189,6 +198,13 @@ import Testing
     var random = SeededGenerator(seed: seed)
     let versions = (0..<3).map { _ in occurrence(&random) }
     expectLaws(versions, seed: seed, OccurrenceRecord.join)
+  }
+
+  @Test(arguments: 0..<1024 as Range<UInt64>)
+  func movesFollowTheLaws(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let versions = (0..<3).map { _ in move(&random) }
+    expectLaws(versions, seed: seed, OccurrenceMove.join)
   }
 
   @Test(arguments: 0..<1024 as Range<UInt64>)

@@ -62,7 +62,7 @@ import Testing
     // Every possible event has happened, more than once.
     for action in [
       LogEntry.Action.fired, .stopped, .reminded, .snoozed, .done, .skipped, .missed, .dismissed,
-      .undone, .unskipped,
+      .undone, .unskipped, .moved,
     ] {
       #expect(actions[action, default: 0] >= 5, "\(action)")
     }
@@ -126,7 +126,20 @@ import Testing
       .snooze(seconds: Int64(random.int(60...7200))), .skip(.count(random.int(1...3))), .unskip(),
       .dismiss,
     ]
-    switch random.int(0...20) {
+    switch random.int(0...22) {
+    case 21, 22:
+      guard
+        let civil = random.one(in: 2)
+          ? try? world.view.occurrenceToMove(at: now, settings: settings, ledger: world.ledger)
+          : world.view.upcoming(after: now).prefix(3).map(\.civil).last,
+        let transition = try? world.view.moving(
+          civil,
+          to: world.view.zone.civil(at: now.adding(seconds: Int64(random.int(60...12 * 86_400)))),
+          at: now, device: laptop, settings: settings, ledger: world.ledger)
+      else { return }
+      let count = world.log.count
+      world.take(transition, at: now)
+      world.undoable.append((before, world.alarm, now, Array(world.log[count...])))
     case 0...14:
       guard
         let transition = try? world.view.answer(
@@ -156,10 +169,17 @@ import Testing
     // Open occurrences end here, and occurrences do not begin while the alarm is off.
     var last = before.progress.armed
     while let next = Timeline(before, zone: .utc).nextScheduled(after: last), next.at <= now {
-      if Timeline(before, zone: .utc).record(of: next.civil).map({ !$0.state.isSettled }) ?? true {
-        world.excused.insert(next.civil)
-      }
+      excuse(next.civil)
       last = next.at
+    }
+    for civil in before.progress.moves.keys { excuse(civil) }
+    func excuse(_ civil: CivilDateTime) {
+      let view = Timeline(before, zone: .utc)
+      if view.occurrence(civil).at <= now,
+        view.record(of: civil).map({ !$0.state.isSettled }) ?? true
+      {
+        world.excused.insert(civil)
+      }
     }
     world.alarm = after.stamped(against: before, at: now, device: laptop)
     world.isOff = !after.enabled
@@ -194,12 +214,14 @@ import Testing
     var last = YearSimulation.start
     while let next = view.nextScheduled(after: last), next.at <= now {
       last = next.at
+      let due = view.occurrence(next.civil)
+      if due.at > now { continue }
       let record = view.record(of: next.civil)
       let isOpen =
-        next.civil > world.alarm.progress.floor ?? civil("2025-01-01T00:00")
-        && !(record?.state.isSettled ?? false)
+        (next.civil > world.alarm.progress.floor ?? civil("2025-01-01T00:00")
+          || due.movedTo != nil) && !(record?.state.isSettled ?? false)
       let isExcused =
-        world.excused.contains(next.civil) || next.at <= world.alarm.progress.armed
+        world.excused.contains(next.civil) || due.at <= world.alarm.progress.armed
       #expect(
         (story.outcomes[next.civil] != nil) != isOpen || isExcused,
         "seed \(seed): \(next.civil) \(String(describing: record)) floor \(String(describing: world.alarm.progress.floor)) \(world.log.filter { $0.occurrence == next.civil }.map { "\($0.action) \($0.at)" })"

@@ -32,6 +32,58 @@ private func read(_ text: String, zones: ZoneLibrary = utc) throws -> (
     zones: zones)
 }
 
+@Suite struct MovedOccurrenceTests {
+  private let monday = CivilDateTime("2026-11-23T09:00")!
+  private let moved = CivilDateTime("2026-11-24T15:00")!
+
+  private func weekly(zone: Alarm.Zone = .floating) throws -> Alarm {
+    var result = try alarm(
+      .weekly([.monday], .init(start: CivilDate(year: 2026, month: 11, day: 16))), zone: zone)
+    result.progress.moves[monday] = OccurrenceMove(to: moved, stamp: result.latestStamp)
+    return result
+  }
+
+  @Test("A moved occurrence is written with a RECURRENCE-ID, and read back as the same move")
+  func roundTrip() throws {
+    for zone in [Alarm.Zone.floating, .named("Europe/Berlin")] {
+      let written = try CalendarDocument().write(
+        [Timeline(try weekly(zone: zone), zone: utc.zone(of: try weekly(zone: zone)))], now: now)
+      let text = String(decoding: written.bytes, as: UTF8.self)
+      let parameter = zone == .floating ? "" : ";TZID=Europe/Berlin"
+      #expect(text.contains("RECURRENCE-ID\(parameter):20261123T090000\r\n"))
+      #expect(text.contains("DTSTART\(parameter):20261124T150000\r\n"))
+      let read = try CalendarDocument().read(written.bytes, now: now, zones: utc)
+      #expect(read.alarms.count == 1)
+      #expect(read.alarms.first?.moved == [monday: moved])
+      #expect(read.alarms.first?.skipped == [])
+    }
+  }
+
+  @Test("A one-time alarm that was moved is written at its new time")
+  func once() throws {
+    var single = try alarm(.once(monday.date))
+    single.progress.moves[monday] = OccurrenceMove(to: moved, stamp: single.latestStamp)
+    let written = try CalendarDocument().write([timeline(single)], now: now)
+    #expect(String(decoding: written.bytes, as: UTF8.self).contains("DTSTART:20261124T150000"))
+    let read = try CalendarDocument().read(written.bytes, now: now, zones: utc)
+    #expect(read.alarms.map(\.schedule.recurrence) == [.once(moved.date)])
+  }
+
+  @Test("A settled move, and one of no occurrence, are not written")
+  func settled() throws {
+    var done = try weekly()
+    done.progress.occurrences[monday] = OccurrenceRecord(.done, since: now)
+    var other = try weekly()
+    other.progress.moves = [
+      CivilDateTime("2026-11-25T09:00")!: OccurrenceMove(to: moved, stamp: other.latestStamp)
+    ]
+    for alarm in [done, other] {
+      let written = try CalendarDocument().write([timeline(alarm)], now: now)
+      #expect(!String(decoding: written.bytes, as: UTF8.self).contains("RECURRENCE-ID"))
+    }
+  }
+}
+
 /// Returns the occurrences to which libical expands a rule.
 private func expanded(_ rule: String, from start: CivilDateTime) throws -> [CivilDateTime] {
   let handle = try #require(dlopen("libical.so.3", RTLD_NOW))

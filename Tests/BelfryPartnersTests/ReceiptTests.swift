@@ -188,7 +188,7 @@ import Testing
         .done: "acknowledged: -", .missed: "missed: -", .skipped: "skipped: -",
         .undone: "changed: the response was undone",
         .unskipped: "changed: no longer skipped", .paused: "changed: paused",
-        .resumed: "changed: resumed",
+        .resumed: "changed: resumed", .moved: "changed: changed: time",
       ])
   }
 }

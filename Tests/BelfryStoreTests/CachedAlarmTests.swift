@@ -21,10 +21,13 @@ import Testing
   ) -> AlarmIndexCache.Change {
     let id = identifier(number)
     let start = CivilDateTime(minuteNumber: 29_600_000 + number)
+    let moved = CivilDateTime(minuteNumber: start.minuteNumber + 90)
     let at = Instant(seconds: 1_776_000_000 + Int64(number))
     var status = AlarmStatus(state: .active, validUntil: at.adding(seconds: 60))
     if number.isMultiple(of: 2) {
-      status.next = Timeline.Occurrence(civil: start, at: at)
+      status.next = Timeline.Occurrence(
+        civil: start, movedTo: number.isMultiple(of: 4) ? moved : nil, at: at)
+      status.moved = number.isMultiple(of: 4) ? [start: moved] : [:]
       status.current = start
       status.pending = [
         AlarmStatus.Pending(occurrence: start, since: at, followUpsSent: 2, nextFollowUp: at),

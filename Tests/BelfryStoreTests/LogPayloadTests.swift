@@ -119,7 +119,7 @@ import Testing
       #expect(LogEntry.Action(rawValue: action.rawValue) == action)
       if case .unknown = action { Issue.record("\(action)") }
     }
-    #expect(Set(LogEntry.Action.allCases.map(\.rawValue)).count == 21)
+    #expect(Set(LogEntry.Action.allCases.map(\.rawValue)).count == 22)
   }
 
   @Test(

@@ -57,6 +57,45 @@ import Testing
     #expect(String(decoding: AlarmRecord.encode(try decode(text)), as: UTF8.self) == text)
   }
 
+  @Test("Moves round-trip, moved back and written by hand, too")
+  func movesRoundTrip() throws {
+    let stamp = "2026-11-21T09:00:00.000Z-0000-laptopaaaaaaaaaaaaaaaaaaaa"
+    let moves = """
+      "moves": {
+            "2026-11-27T09:00": {
+              "stamp": "\(stamp)",
+              "time": "2026-11-28T15:00"
+            },
+            "2026-11-30T09:00": {
+              "stamp": "\(stamp)"
+            },
+            "2026-12-04T09:00": {
+              "time": "2026-12-05T10:00"
+            }
+          },
+          "occurrences"
+      """
+    let written = text.replacing("\"occurrences\"", with: moves)
+    let alarm = try decode(written)
+    #expect(
+      alarm.progress.moves == [
+        CivilDateTime("2026-11-27T09:00")!: OccurrenceMove(
+          to: CivilDateTime("2026-11-28T15:00"), stamp: Stamp(stamp)),
+        CivilDateTime("2026-11-30T09:00")!: OccurrenceMove(to: nil, stamp: Stamp(stamp)),
+        CivilDateTime("2026-12-04T09:00")!: OccurrenceMove(
+          to: CivilDateTime("2026-12-05T10:00"), stamp: nil),
+      ])
+    #expect(String(decoding: AlarmRecord.encode(alarm), as: UTF8.self) == written)
+    for wrong in ["2026-11-27", "friday"] {
+      #expect(throws: RecordError.self) {
+        try decode(written.replacing("\"2026-11-28T15:00\"", with: "\"\(wrong)\""))
+      }
+      #expect(throws: RecordError.self) {
+        try decode(written.replacing("\"2026-12-04T09:00\"", with: "\"\(wrong)\""))
+      }
+    }
+  }
+
   @Test func pausesWarningsAndDevicesRoundTrip() throws {
     var alarm = try decode(text)
     let one = try #require(Identifier("laptopaaaaaaaaaaaaaaaaaaaa"))

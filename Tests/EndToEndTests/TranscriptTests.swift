@@ -14,7 +14,7 @@ import Testing
 
   @Test(
     "The output of a session is as recorded",
-    arguments: ["scheduler", "input", "schedules", "output", "courses", "undo", "words"])
+    arguments: ["scheduler", "input", "schedules", "output", "courses", "undo", "words", "move"])
   func session(_ name: String) async throws {
     let file = TranscriptTests.folder.appending(path: "\(name).txt")
     let recorded = try String(contentsOf: file, encoding: .utf8)

@@ -17,7 +17,7 @@ from sandbox import KILLED, Clock, Device, Unusable, brief, mend
 COVERED = {
     "add": ["add"], "at": ["at"], "in": ["in"], "edit": ["title", "note", "times"], "delete": ["delete"], "enable": ["enable"],
     "disable": ["disable"], "pause": ["pause", "pause all"], "resume": ["resume", "resume all"], "tick": ["tick"],
-    "stop": ["stop"], "done": ["done"], "snooze": ["snooze"], "skip": ["skip"], "unskip": ["unskip"],
+    "stop": ["stop"], "done": ["done"], "snooze": ["snooze"], "skip": ["skip"], "move": ["move"], "unskip": ["unskip"],
     "dismiss": ["dismiss"], "undo": ["undo"], "redo": ["redo"], "poke": ["poke"], "cascade on": ["cascade on"],
     "cascade off": ["cascade off"], "cascade add": ["cascade add device", "cascade add person", "cascade add phone"],
     "cascade remove": ["cascade remove"], "cascade move": ["cascade move"], "cascade test": ["cascade test"],
@@ -52,7 +52,7 @@ ELSEWHERE = {
     "partner keys import": "needs a second person",
 }
 # Kinds that can refuse because the action is not possible now.
-REFUSABLE = {"done", "stop", "snooze", "skip", "unskip", "dismiss", "undo", "redo", "restore", "resume", "resume all",
+REFUSABLE = {"done", "stop", "snooze", "skip", "move", "unskip", "dismiss", "undo", "redo", "restore", "resume", "resume all",
              "cascade test", "enable", "disable"}
 # Kinds that perform several steps, so that a part can be done: each step is complete.
 STEPWISE = {"tick", "poke", "sync", "partner sync", "repair", "cascade test"}
@@ -181,6 +181,7 @@ class Verbs:
             case "note": return ["edit", alarm, "--note", f"note {number}"]
             case "times": return ["edit", alarm, "--at", self.times()]
             case "pause": return ["pause", alarm, "--until", f"20{27 + number % 60}-01-04"]
+            case "move": return ["move", alarm, f"20{27 + number % 60}-02-{1 + number % 28:02}", f"{number % 24}:{number * 7 % 60:02}"]
             case "pause all": return ["pause", "--all", "--until", f"20{27 + number % 60}-01-05"]
             case "resume all": return ["resume", "--all"]
             case "undo": return ["undo", "--skip", str(self.chance.randrange(3))]

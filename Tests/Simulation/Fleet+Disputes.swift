@@ -44,7 +44,7 @@ extension Fleet {
       let next = Timeline(alarm, zone: ZoneLibrary(variable: one.zone).zone(of: alarm))
         .next(after: time.adding(seconds: 1800)),
       next.at.seconds(since: time) < 90_000,
-      alarm.pause?.covers(next.civil) ?? false == (statement == .resume)
+      alarm.pause?.covers(next.time) ?? false == (statement == .resume)
     else { return }
     note(
       "device\(one.index) and device\(other.index) disagree about \(alarm.title) of \(next.civil): \(statement)"
@@ -109,7 +109,7 @@ extension Fleet {
     guard let alarm = try store.alarm(key.alarm) else { return }
     let timeline = store.timeline(alarm)
     let (status, civil) = (try store.status(alarm), key.occurrence)
-    let age = time.seconds(since: timeline.zone.instant(of: civil))
+    let age = time.seconds(since: timeline.occurrence(civil).at)
     // The next occurrence ends this one.
     if let next = timeline.next(after: time.adding(seconds: -age + 1)), next.at <= time { return }
     let rings = [.ringing, .snoozed].contains(status.state) && status.current == civil

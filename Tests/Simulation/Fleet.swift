@@ -136,7 +136,9 @@ final class Fleet {
   /// Remembers the true time of every edit of a device.
   func noteEdits(on device: SimulatedDevice) throws {
     for alarm in try device.store(at: time).allAlarms().alarms {
-      for stamp in alarm.mergeState.stamps.values where edits[stamp] == nil { edits[stamp] = time }
+      let stamps =
+        Array(alarm.mergeState.stamps.values) + alarm.progress.moves.values.compactMap(\.stamp)
+      for stamp in stamps where edits[stamp] == nil { edits[stamp] = time }
     }
   }
 
@@ -245,9 +247,10 @@ final class Fleet {
       guard let alarm = try store.alarm(id), alarm.enabled, !alarm.isDeleted else { continue }
       let view = store.timeline(alarm)
       let limit = CivilDateTime(minuteNumber: view.zone.civil(at: now).minuteNumber)
-      guard let civil = view.scheduled.last(onOrBefore: limit), alarm.pause?.covers(civil) != true
+      guard let civil = view.latest(onOrBefore: limit),
+        alarm.pause?.covers(view.occurrence(civil).time) != true
       else { continue }
-      let due = view.zone.instant(of: civil)
+      let due = view.occurrence(civil).at
       guard due > lastLook, due <= now, due > alarm.progress.armed, now.seconds(since: due) < 40_000
       else { continue }
       if view.record(of: civil) == nil {
@@ -265,8 +268,11 @@ final class Fleet {
     let store = try device.store(at: time)
     for key in expected where !heard.contains(key) {
       guard let alarm = try store.alarm(key.alarm) else { continue }
-      // The tick received a change of another device: a response or a pause.
-      if alarm.pause?.covers(key.occurrence) == true { continue }
+      // The tick received a change of another device: a response, a move or a pause.
+      let occurrence = store.timeline(alarm).occurrence(key.occurrence)
+      if alarm.pause?.covers(occurrence.time) == true || occurrence.at > store.context.now {
+        continue
+      }
       let record = store.timeline(alarm).record(of: key.occurrence)
       if let record, record.state != .missed || record.since != store.context.now { continue }
       throw Violation(
@@ -290,20 +296,26 @@ final class Fleet {
     for id in steady {
       guard let alarm = try store.alarm(id), alarm.enabled, !alarm.isDeleted else { continue }
       let view = store.timeline(alarm)
-      guard let civil = view.scheduled.last(onOrBefore: view.zone.civil(at: now)) else { continue }
-      let due = view.zone.instant(of: civil)
+      guard let civil = view.latest(onOrBefore: view.zone.civil(at: now)) else { continue }
+      let occurrence = view.occurrence(civil)
+      let due = occurrence.at
       let age = now.seconds(since: due)
-      guard age > 0, due > began.adding(seconds: 7200), alarm.pause?.covers(civil) != true,
-        isEarlierEdit(.pause, of: alarm, than: due), isEarlierEdit(.enabled, of: alarm, than: due)
+      guard age > 0, due > began.adding(seconds: 7200),
+        alarm.pause?.covers(occurrence.time) != true,
+        isEarlierEdit(.pause, of: alarm, than: due), isEarlierEdit(.enabled, of: alarm, than: due),
+        isEarlier(alarm.progress.moves[civil]?.stamp, than: due)
       else { continue }
-      let log = store.history.log(of: id).filter { $0.occurrence.map { $0 >= civil } ?? false }
+      let log = store.history.log(of: id).filter {
+        $0.occurrence.map { $0 == civil || view.occurrence($0).at > due } ?? false
+      }
       let isAnswered = log.contains { entry in
         let isByClock = entry.auto || [.missed, .fired, .reminded].contains(entry.action)
-        return entry.occurrence != civil || !isByClock
+        // A move is no response: the occurrence rings at its new time.
+        return entry.occurrence != civil || !isByClock && entry.action != .moved
       }
       let heard = device.person.heard.compactMap { $0.notification.content?.id }
         .filter { $0.alarm == id }.map(\.occurrence)
-      if isAnswered || heard.contains(where: { $0 > civil }) { continue }
+      if isAnswered || heard.contains(where: { view.occurrence($0).at > due }) { continue }
       let isPersistent =
         alarm.delivery.persistent && isEarlierEdit(.delivery, of: alarm, than: due)
       guard age < (isPersistent ? Fleet.persistentTime : Fleet.shortestTimeout) else { continue }
@@ -323,7 +335,11 @@ final class Fleet {
 
   /// Returns true if the last edit of a field was made well before an occurrence was due, or if there was none.
   private func isEarlierEdit(_ field: Alarm.Field, of alarm: Alarm, than due: Instant) -> Bool {
-    guard let stamp = alarm.mergeState.stamps[field] else { return true }
+    isEarlier(alarm.mergeState.stamps[field], than: due)
+  }
+
+  private func isEarlier(_ stamp: Stamp?, than due: Instant) -> Bool {
+    guard let stamp else { return true }
     return edits[stamp].map { $0 < due.adding(seconds: -300) } ?? false
   }
 
@@ -335,7 +351,7 @@ final class Fleet {
       guard let alarm = try store.alarm(id) else { continue }
       let view = store.timeline(alarm)
       for civil in view.occurrences(in: .missed)
-      where view.zone.instant(of: civil) > store.context.now {
+      where view.occurrence(civil).at > store.context.now {
         throw Violation(
           "device\(device.index): \(alarm.title) of \(civil) is missed before it comes")
       }
@@ -521,7 +537,8 @@ final class Fleet {
     guard !known.isEmpty else { return }
     let id = random.pick(known)
     let title = "title \(random.int(0...99))"
-    switch random.int(0...25) {
+    switch random.int(0...27) {
+    case 26, 27: try move(id, store, device)
     case 0 where alarms.count < 6: _ = try add(on: device, title: title)
     case 1, 2: try edit(id, store, device) { $0.title = title }
     case 3: try edit(id, store, device) { $0.note = title }
@@ -625,6 +642,29 @@ final class Fleet {
       self.note(
         "device\(device.index) \(answer) \(transition.alarm.title): \(transition.events.map { "\($0.action) \($0.occurrence.map { "\($0)" } ?? "")" })"
       )
+      return (change, ())
+    }
+  }
+
+  /// Moves the occurrence that a person means, or a later one, by some days at most.
+  private func move(_ id: Identifier, _ store: Store, _ device: SimulatedDevice) throws {
+    let settings = try store.settings().settings
+    let isLater = random.one(in: 2)
+    let seconds = Int64(random.pick([random.int(600...7200), random.int(7200...500_000)]))
+    try store.update(id) { before in
+      let (timeline, now) = (store.timeline(before), store.context.now)
+      let ledger = store.ledger.read()
+      let time = timeline.zone.civil(at: now.adding(seconds: seconds))
+      guard
+        let civil = isLater
+          ? timeline.upcoming(after: now).prefix(2).map({ $0.civil }).last
+          : try? timeline.occurrenceToMove(at: now, settings: settings, ledger: ledger),
+        let transition = try? timeline.moving(
+          civil, to: time, at: now, device: store.device, settings: settings, ledger: ledger),
+        let change = store.change(transition)
+      else { return (nil, ()) }
+      self.ledger.acknowledge(change)
+      self.note("device\(device.index) moved \(before.title) of \(civil) to \(time)")
       return (change, ())
     }
   }
@@ -735,6 +775,7 @@ final class Fleet {
     let scheduled = Occurrences(alarm.schedule, in: .standard)
     while let next = scheduled.next(after: civil), next < to {
       civil = next
+      if let moved = alarm.progress.moves[civil]?.time, moved >= to { continue }
       if !known.contains(civil) {
         throw Violation("\(alarm.title) of \(civil) was neither heard, nor answered, nor missed")
       }
@@ -754,7 +795,7 @@ final class Fleet {
     case .ringing, .snoozed, .pending, .missed, .skipped, .done, .autoCompleted: break
     // A restart clears what was open before it. The true time counts, because the clock may have been ahead.
     case .unknown
-    where !isEarlierEdit(.enabled, of: alarm, than: store.timeline(alarm).zone.instant(of: civil)):
+    where !isEarlierEdit(.enabled, of: alarm, than: store.timeline(alarm).occurrence(civil).at):
       break
     case .upcoming, .skippedAhead, .unknown:
       let record = alarm.progress.occurrences[civil].map { "\($0)" } ?? "open"

@@ -115,7 +115,8 @@ struct Ledger {
     }
     for (id, alarm) in end.alarms {
       for (civil, record) in alarm.progress.occurrences where record.state == .skipped {
-        let isPaused = pauses[id]?.contains { $0.covers(civil) } ?? false
+        let time = alarm.progress.moves[civil]?.time ?? civil
+        let isPaused = pauses[id]?.contains { $0.covers(civil) || $0.covers(time) } ?? false
         guard isPaused || skipped.contains(OccurrenceID(alarm: id, occurrence: civil)) else {
           throw Violation("\(alarm.title) of \(civil) is skipped, and nobody skipped it")
         }

@@ -16,6 +16,8 @@ struct ActionErrorText {
     switch error {
     case .refused(let answer, let alarm, let reason):
       return RefusalText(answer, alarm, output).error(reason)
+    case .notMovable(let alarm, let reason):
+      return MoveErrorText(alarm, output).error(reason)
     case .noFutureOccurrence(let schedule):
       return CommandError(
         .usage, "\(schedule.summary) has no future occurrence.", hint: "Use a time in the future.")
@@ -94,7 +96,7 @@ struct ActionErrorText {
       .min { ($0.status.next?.at ?? .distantFuture) < ($1.status.next?.at ?? .distantFuture) }
     let hint = next.flatMap { summary in
       summary.status.next.map {
-        "Next: \(Printable.text(summary.title)), \(output.when($0.civil, zone: summary.zone))."
+        "Next: \(Printable.text(summary.title)), \(output.when($0, zone: summary.zone))."
       }
     }
     return CommandError(
@@ -123,7 +125,7 @@ struct ActionErrorText {
     let isOneTitle = Set(matches.map(\.title)).count == 1
     let shown = matches.prefix(Self.maxMatches).map { summary in
       let note = isOneTitle ? summary.note?.split(separator: "\n").first.map { ": \($0)" } : nil
-      let next = summary.status.next.map { ", \(output.when($0.civil, zone: summary.zone))" }
+      let next = summary.status.next.map { ", \(output.when($0, zone: summary.zone))" }
       return Printable.text(summary.title + (note ?? ""))
         + " (\(summary.id.short), \(summary.badge)\(next ?? ""))"
     }

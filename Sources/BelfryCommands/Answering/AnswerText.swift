@@ -15,17 +15,26 @@ struct AnswerText {
     let (alarm, status) = (change.alarm, change.status)
     let title = Printable.text(alarm.title)
     let zone = alarm.zone.text
-    let when = event.occurrence.map { " (\(output.when($0, zone: zone)))" } ?? ""
+    let when = event.occurrence.map { " (\(output.when($0, of: alarm)))" } ?? ""
     let next = output.next(alarm, status)
     switch event.action {
     case .snoozed:
       let until = status.snooze.map { output.times.at($0.until) } ?? "later"
       let sooner = status.next.flatMap { next in
-        status.snooze.flatMap { $0.until >= next.at ? output.when(next.civil, zone: zone) : nil }
+        status.snooze.flatMap { $0.until >= next.at ? output.when(next, zone: zone) : nil }
       }
       // The next occurrence replaces a snoozed one.
       return ["Snoozed \(title)\(when): it rings again \(until)."]
         + (sooner.map { ["The next occurrence comes first and replaces it: \($0)."] } ?? [])
+    case .moved:
+      guard case .move(let from, let to) = event.payload else { return [] }
+      let (earlier, later) = (output.when(from, zone: zone), output.when(to, zone: zone))
+      let wait = event.occurrence.flatMap { civil in
+        status.next.flatMap { $0.civil == civil ? $0.at.seconds(since: output.now) : nil }
+      }
+      return [
+        "Moved \(title) from \(earlier) to \(later)\(wait.map { ", \(Span.until($0))" } ?? "")."
+      ]
     case .stopped:
       let asks =
         status.pending.last?.nextFollowUp.map { ", next follow-up \(output.times.at($0))" } ?? ""
@@ -37,13 +46,13 @@ struct AnswerText {
       let count = change.events.count { $0.action == .skipped }
       let skipped = count > 1 ? "Skipped \(count)" : "Skipped"
       return [
-        status.next.map { "\(skipped): next is \(output.when($0.civil, zone: zone))." }
+        status.next.map { "\(skipped): next is \(output.when($0, zone: zone))." }
           ?? "\(skipped): it has no further occurrence."
       ]
     default:
       let at = event.effective.map { " at \(output.when($0))" } ?? ""
       let rest = status.pending.last.map {
-        "Still pending: \(output.when($0.occurrence, zone: zone))."
+        "Still pending: \(output.when($0.occurrence, of: alarm))."
       }
       let partner = alarm.partner.map {
         "\(Printable.text($0.name)) is notified: ❤️ Got it."

@@ -177,7 +177,9 @@ extension InputParser {
   func occurrence(_ text: String, of timeline: Timeline, option: String) throws -> CivilDateTime {
     let local = with(zone: timeline.zone, calendar: timeline.calendar)
     let moment = try local.moment(text, of: option)
-    guard case .date(let date) = moment else { return moment.civil(.past, in: local.context) }
+    guard case .date(let date) = moment else {
+      return timeline.occurrence(named: moment.civil(.past, in: local.context))
+    }
     let occurrences = timeline.occurrences(on: date)
     if occurrences.count == 1 { return occurrences[0] }
     let title = Printable.text(timeline.alarm.title)

@@ -90,7 +90,7 @@ struct CascadeText {
     if plan.targets.isEmpty { return list }
     var text =
       Console.fitted(
-        "If nobody responds when \(title) rings on \(Printable.text(primary)), \(times.full(next.civil))\(zoneSuffix):"
+        "If nobody responds when \(title) rings on \(Printable.text(primary)), \(times.full(next.time))\(zoneSuffix):"
       )
       + "\n"
     let lines = plan.preview(due: next.at).map { target, at in

@@ -70,7 +70,7 @@ struct Delete: ParsableCommand {
     let confirmation = Confirmation(isGiven: yes, json: common.json)
     if !finished, summaries.count == 1, let summary = summaries.first {
       let next = summary.status.next.map {
-        ", next on \(output.when($0.civil, zone: summary.zone))"
+        ", next on \(output.when($0, zone: summary.zone))"
       }
       let shown =
         "\(Printable.text(summary.title)) (\(summary.id.short), \(summary.badge)\(next ?? ""))"

@@ -47,8 +47,10 @@ struct Done: ParsableCommand {
     if let at, case .time? = named, let moment, !isToday(moment, context.storeContext) {
       // A time of day later than now is more likely a mistake than a time of yesterday, unless the alarm rang before.
       for preview in try answering.preview(.done(at: moment, early: early)) {
-        let zone = context.storeContext.zones.zone(of: preview.alarm)
-        if let occurrence = preview.events.last?.occurrence, moment < zone.instant(of: occurrence) {
+        let timeline = answering.store.timeline(preview.alarm)
+        if let occurrence = preview.events.last?.occurrence,
+          moment < timeline.occurrence(occurrence).at
+        {
           throw CommandError(
             .usage, "--at: \(Printable.text(at)) is still to come today.",
             hint: "For yesterday, write 'yesterday \(Printable.text(at))'.")

@@ -67,7 +67,7 @@ struct Show: ParsableCommand {
     rows += cascadeRows(alarm, names)
     let upcoming = store.timeline(alarm).upcoming(after: context.storeContext.now).prefix(3)
     for (index, occurrence) in (alarm.enabled ? Array(upcoming) : []).enumerated() {
-      rows.append((index == 0 ? "next" : "", output.when(occurrence.civil, zone: alarm.zone.text)))
+      rows.append((index == 0 ? "next" : "", output.when(occurrence, zone: alarm.zone.text)))
     }
     rows.append(("file", AlarmRecord.path(alarm.id)))
     Console.line("")

@@ -96,7 +96,7 @@ struct Skip: ParsableCommand {
   private func question(_ preview: AlarmChange, _ answering: Answering) -> String {
     let skipped = preview.occurrences(.skipped)
     let timeline = answering.store.timeline(preview.alarm)
-    let next = timeline.next(after: answering.store.context.now)?.civil
+    let next = timeline.next(after: answering.store.context.now)?.time
     // The date alone is unambiguous if there is one occurrence a day.
     let needsTime = preview.alarm.schedule.ringsSeveralTimesADay
     let times = answering.output.times

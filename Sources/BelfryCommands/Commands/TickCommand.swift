@@ -148,7 +148,7 @@ struct TickCommand: AsyncParsableCommand {
       let title = Printable.text(notification.content?.shownTitle ?? notification.title)
       switch notification {
       case .firing(let content, let firing):
-        let occurrence = output.times.full(content.id.occurrence)
+        let occurrence = output.times.full(content.time)
         let answers = [.done, .stop, .snooze, .skip].filter(firing.actions.contains)
           .map(\.rawValue).joined(separator: "|")
         Console.line(
@@ -160,7 +160,7 @@ struct TickCommand: AsyncParsableCommand {
           "Follow-up (\(followUp.number) of \(followUp.count)\(last)): \(Printable.text(text.headline(notification))) Answer: belfry done \(content.id.alarm.short)"
         )
       case .advanceWarning(let content):
-        Console.line("Advance warning: \(title), \(output.times.full(content.id.occurrence)).")
+        Console.line("Advance warning: \(title), \(output.times.full(content.time)).")
       case .rehearsal: Console.line("A test of the cascade: \(title).")
       case .missedSummary, .batteryWarning, .message: break
       }

@@ -53,11 +53,11 @@ struct Why: AsyncParsableCommand {
   private func currentAndNext(_ alarm: Alarm, _ store: Store) throws -> [CivilDateTime] {
     let timeline = store.timeline(alarm)
     let now = timeline.zone.civil(at: store.context.now)
-    let latest = timeline.scheduled.last(onOrBefore: now).flatMap { civil in
-      timeline.zone.instant(of: civil) >= alarm.progress.armed ? civil : nil
+    let latest = timeline.latest(onOrBefore: now).flatMap { civil in
+      timeline.occurrence(civil).at >= alarm.progress.armed ? civil : nil
     }
     let current = try store.status(alarm).current ?? latest
-    let next = timeline.scheduled.next(after: max(now, current ?? now))
+    let next = timeline.first(after: max(now, current.map { timeline.occurrence($0).time } ?? now))
     return [current, next].compactMap { $0 }
   }
 
@@ -73,7 +73,9 @@ struct Why: AsyncParsableCommand {
     {
       moment = try local.moment(text, of: nil)
     }
-    guard case .date(let date) = moment else { return [moment.civil(.past, in: local.context)] }
+    guard case .date(let date) = moment else {
+      return [timeline.occurrence(named: moment.civil(.past, in: local.context))]
+    }
     let occurrences = timeline.occurrences(on: date)
     let time = timeline.alarm.schedule.times.first ?? .midnight
     return occurrences.isEmpty ? [CivilDateTime(date, time)] : occurrences

@@ -61,7 +61,7 @@ struct CascadeCheck {
 
   private func diagnosis(_ outlook: CascadeReadiness) -> Diagnosis {
     let title =
-      "\(Printable.text(outlook.alarm.title)), \(context.times.full(outlook.next.civil))\(outlook.zoneName.map { " \(Printable.text($0))" } ?? "")"
+      "\(Printable.text(outlook.alarm.title)), \(context.times.full(outlook.next.time))\(outlook.zoneName.map { " \(Printable.text($0))" } ?? "")"
     let silent = outlook.members.filter { !$0.wouldRing }
     if outlook.live == 0 {
       return Diagnosis(

@@ -61,14 +61,14 @@ struct RingingReasons {
   private let known: Circumstances
   private var times: TimeText { known.times }
   private var now: Instant { store.context.now }
-  private var at: Instant { timeline.zone.instant(of: civil) }
+  private var at: Instant { timeline.occurrence(civil).at }
   private var id: OccurrenceID { OccurrenceID(alarm: alarm.id, occurrence: civil) }
 
   /// Determines the reasons.
   init(_ civil: CivilDateTime, of alarm: Alarm, in store: Store, _ known: Circumstances) throws {
     (self.civil, self.alarm, self.store, self.known) = (civil, alarm, store, known)
     timeline = store.timeline(alarm)
-    isAhead = timeline.zone.instant(of: civil) > store.context.now
+    isAhead = timeline.occurrence(civil).at > store.context.now
     let record = timeline.record(of: civil)
     if record == nil, alarm.progress.occurrences[civil] == nil, !timeline.scheduled.contains(civil)
     {
@@ -103,8 +103,8 @@ struct RingingReasons {
       add(.notScheduled, "The schedule is \(times.schedule(alarm.schedule)).")
     }
     let near = [
-      timeline.scheduled.last(onOrBefore: civil).map { "before: \(when($0))" },
-      timeline.scheduled.next(after: civil).map { "after: \(when($0))" },
+      timeline.latest(onOrBefore: civil).map { "before: \(when($0))" },
+      timeline.first(after: civil).map { "after: \(when($0))" },
     ].compactMap { $0 }
     if !near.isEmpty {
       add(.notScheduled, "The nearest occurrences, \(near.joined(separator: "; ")).")
@@ -125,7 +125,7 @@ struct RingingReasons {
         "It was \(record.state == .skipped ? "skipped" : "answered")\(since).",
         // An undo would revert the latest action, which can be another one.
         record.state == .skipped ? "belfry unskip \(short)" : nil)
-    } else if let pause = alarm.pause, pause.covers(civil) {
+    } else if let pause = alarm.pause, pause.covers(timeline.occurrence(civil).time) {
       add(
         .paused, "The alarm is paused until \(times.full(pause.until)).", "belfry resume \(short)")
     }
@@ -226,7 +226,7 @@ struct RingingReasons {
   private mutating func addUnfoundedOutcomes() {
     guard let recorded = alarm.progress.occurrences[civil] else { return }
     for (state, outcome) in recorded.automatic.sorted(by: { $0.key < $1.key }) {
-      let edits = timeline.unseenEdits(state, outcome)
+      let edits = timeline.unseenEdits(state, outcome, of: civil)
       if edits.isEmpty { continue }
       add(
         .event,
@@ -292,7 +292,7 @@ struct RingingReasons {
   }
 
   private func when(_ civil: CivilDateTime) -> String {
-    times.full(civil, zone: alarm.shownZone)
+    times.full(civil, movedTo: timeline.occurrence(civil).movedTo, zone: alarm.shownZone)
   }
 
   /// The alarm and the occurrence with the verdict, then a line for each reason.

@@ -147,6 +147,7 @@ public struct Alarm: Hashable, Sendable {
   /// The latest stamp in the record, which the stamp of the next edit must exceed; nil if there is none.
   public var latestStamp: Stamp? {
     ([mergeState.latestStamp].compactMap { $0 } + Array(mergeState.tagStamps.values)
+      + progress.moves.values.compactMap(\.stamp)
       + (cascade?.registers.values.compactMap(\.stamp) ?? []))
       .max()
   }

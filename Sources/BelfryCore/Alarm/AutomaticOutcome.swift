@@ -150,15 +150,28 @@ extension Alarm {
   /// Keeps the automatic outcomes that counted under earlier stamps, after an edit of some fields.
   mutating func keepOutcomes(earlier: [Field: Stamp], _ fields: Set<Field>) {
     if fields.isDisjoint(with: Alarm.decidingFields) { return }
-    for (civil, record) in progress.occurrences {
-      for (state, outcome) in record.automatic {
-        guard outcome.basis != nil, outcome.unseenEdits(state, earlier, nil, at: nil).isEmpty else {
-          continue
-        }
-        for field in fields.intersection(AutomaticOutcome.Basis.fields(of: state)) {
-          progress.occurrences[civil]?.automatic[state]?.basis?.fields[field] =
-            mergeState.stamps[field]
-        }
+    for civil in progress.occurrences.keys {
+      var before = earlier
+      if let moved = progress.moves[civil]?.stamp {
+        before[.schedule] = [earlier[.schedule], moved].compactMap { $0 }.max()
+      }
+      keepOutcomes(of: civil, earlier: before, fields)
+    }
+  }
+
+  /// Keeps the automatic outcomes of an occurrence that counted under earlier stamps.
+  ///
+  /// - Parameter earlier: the stamps as they counted for the occurrence: see `stamps(for:)`.
+  mutating func keepOutcomes(
+    of civil: CivilDateTime, earlier: [Field: Stamp], _ fields: Set<Field>
+  ) {
+    for (state, outcome) in progress.occurrences[civil]?.automatic ?? [:] {
+      guard outcome.basis != nil, outcome.unseenEdits(state, earlier, nil, at: nil).isEmpty else {
+        continue
+      }
+      let stamps = self.stamps(for: civil)
+      for field in fields.intersection(AutomaticOutcome.Basis.fields(of: state)) {
+        progress.occurrences[civil]?.automatic[state]?.basis?.fields[field] = stamps[field]
       }
     }
   }

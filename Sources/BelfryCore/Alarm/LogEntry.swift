@@ -37,7 +37,8 @@ public struct LogEntry: Hashable, Sendable {
     /// Actions on a whole alarm.
     case created, edited, enabled, disabled, deleted, paused, resumed
     /// Actions on an occurrence.
-    case fired, stopped, reminded, snoozed, done, skipped, unskipped, missed, dismissed, cleared
+    case fired, stopped, reminded, snoozed, moved, done, skipped, unskipped, missed, dismissed,
+      cleared
     /// The reversal of an earlier action.
     case undone
     /// Actions of a cascade: every step was unanswered; a target was called or sent a message; the cascade was
@@ -86,7 +87,8 @@ extension LogEntry.Action: CaseIterable {
   /// The actions that this version knows.
   public static let allCases: [LogEntry.Action] = [
     .created, .edited, .enabled, .disabled, .deleted, .paused, .resumed, .fired, .stopped,
-    .reminded, .snoozed, .done, .skipped, .unskipped, .missed, .dismissed, .cleared, .undone,
+    .reminded, .snoozed, .moved, .done, .skipped, .unskipped, .missed, .dismissed, .cleared,
+    .undone,
     .exhausted, .called, .rehearsed,
   ]
 }
@@ -113,6 +115,7 @@ extension LogEntry.Action: RawRepresentable {
     case .stopped: "stopped"
     case .reminded: "reminded"
     case .snoozed: "snoozed"
+    case .moved: "moved"
     case .done: "done"
     case .skipped: "skipped"
     case .unskipped: "unskipped"

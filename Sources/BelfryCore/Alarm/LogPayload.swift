@@ -17,6 +17,8 @@ public enum LogPayload: Hashable, Sendable {
   case deletion(DeletionReason)
   /// The end of a snooze.
   case snooze(until: Instant)
+  /// The civil times at which a moved occurrence would have rung, and at which it rings now.
+  case move(from: CivilDateTime, to: CivilDateTime)
   /// The end of a pause.
   case pause(until: CivilDateTime)
   /// A follow-up: its number, starting at 1, the number of all follow-ups, and true if it rang unanswered.
@@ -181,6 +183,7 @@ extension LogPayload {
     case .deletion(.partnershipEnded(let partner)): "deletion partnershipEnded \(partner)"
     case .deletion(.partnerRemoved(let partner)): "deletion partnerRemoved \(partner)"
     case .snooze(let until): "snooze \(until.rfc3339Milliseconds)"
+    case .move(let from, let to): "move \(from) \(to)"
     case .pause(let until): "pause \(until)"
     case .followUp(let number, let count, let isUnanswered):
       "followUp \(number) \(count) \(isUnanswered)"

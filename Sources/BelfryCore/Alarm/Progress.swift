@@ -9,10 +9,13 @@ public struct Progress: Hashable, Sendable {
   ///
   /// Occurrences that were pending or snoozed at or before this time no longer count.
   public var cleared: Instant?
-  /// The civil time up to and including which all occurrences are settled and have no records; nil if there is none.
+  /// The civil time up to and including which all occurrences are settled and have no records, except for moved ones; nil
+  /// if there is none.
   public var floor: CivilDateTime?
   /// The records of the occurrences above the floor. An occurrence without a record is open.
   public var occurrences: [CivilDateTime: OccurrenceRecord]
+  /// The moves of single occurrences, by the occurrences' own times.
+  public var moves: [CivilDateTime: OccurrenceMove]
   /// The latest date of completion in the dropped records of a schedule that follows completions; nil if there is none.
   public var completed: CivilDate?
   /// The number of corrections after a wrong clock. In a join, the progress with the higher generation wins as a whole.
@@ -24,8 +27,9 @@ public struct Progress: Hashable, Sendable {
   public init(
     armed: Instant, cleared: Instant? = nil, floor: CivilDateTime? = nil,
     occurrences: [CivilDateTime: OccurrenceRecord] = [:], completed: CivilDate? = nil,
-    generation: Int = 0, rehearsal: Instant? = nil
+    generation: Int = 0, rehearsal: Instant? = nil, moves: [CivilDateTime: OccurrenceMove] = [:]
   ) {
+    self.moves = moves
     self.completed = completed
     self.rehearsal = rehearsal
     self.generation = generation
@@ -73,7 +77,8 @@ extension Progress {
     if rehearsal?.isImplausible(at: now) == true { result.rehearsal = nil }
     if let completed, completed > limit.date.adding(days: 1) { result.completed = limit.date }
     for (occurrence, record) in occurrences {
-      result.occurrences[occurrence] = record.corrected(at: now, occurrence, limit: limit)
+      result.occurrences[occurrence] = record.corrected(
+        at: now, time(of: occurrence), limit: limit)
     }
     // The same clock may have raised the floor over occurrences that are due here but not yet elsewhere.
     if let floor, floor >= limit || result != self { result.floor = min(floor, civil(-1)) }
@@ -85,7 +90,7 @@ extension Progress {
     // Case 4 needs no generation: a join takes the earlier time, and all doubts.
     for (occurrence, record) in result.occurrences {
       result.occurrences[occurrence] = record.doubtingAnswers(
-        at: now, isAhead: occurrence > limit, on: device)
+        at: now, isAhead: time(of: occurrence) > limit, on: device)
     }
     return result == self ? nil : result
   }
@@ -93,6 +98,8 @@ extension Progress {
 
 extension OccurrenceRecord {
   /// Returns the record without the decisions of a clock that was ahead; nil if nothing is left.
+  ///
+  /// - Parameter occurrence: the time at which the occurrence rings.
   fileprivate func corrected(
     at now: Instant, _ occurrence: CivilDateTime, limit: CivilDateTime
   ) -> OccurrenceRecord? {

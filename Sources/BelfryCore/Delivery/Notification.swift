@@ -31,12 +31,18 @@ public enum Notification: Hashable, Sendable {
     public let sound: String?
     /// The name of the partner who has set the alarm; nil for the store's own alarms.
     public let partner: String?
+    /// The civil time to which the occurrence was moved; nil if it rings at its own time.
+    public let movedTo: CivilDateTime?
+
+    /// The civil time at which the occurrence rings.
+    public var time: CivilDateTime { movedTo ?? id.occurrence }
 
     /// Creates the content of a notification.
     public init(
       id: OccurrenceID, title: String, note: String? = nil, zoneName: String? = nil, at: Instant,
-      sound: String? = nil, partner: String? = nil
+      sound: String? = nil, partner: String? = nil, movedTo: CivilDateTime? = nil
     ) {
+      self.movedTo = movedTo
       self.id = id
       self.title = title
       self.note = note
@@ -110,9 +116,18 @@ public enum Notification: Hashable, Sendable {
       public let due: Instant
       /// The facts of the miss, such as earlier missed occurrences; nil if there are none.
       public let payload: LogPayload?
+      /// The civil time to which the occurrence was moved; nil if it was due at its own time.
+      public let movedTo: CivilDateTime?
+
+      /// The civil time at which the occurrence was due.
+      public var time: CivilDateTime { movedTo ?? id.occurrence }
 
       /// Creates an item.
-      public init(id: OccurrenceID, title: String, due: Instant, payload: LogPayload? = nil) {
+      public init(
+        id: OccurrenceID, title: String, due: Instant, payload: LogPayload? = nil,
+        movedTo: CivilDateTime? = nil
+      ) {
+        self.movedTo = movedTo
         self.id = id
         self.title = title
         self.due = due
@@ -172,12 +187,17 @@ public enum Notification: Hashable, Sendable {
       public let title: String
       /// The occurrence that nobody has answered; for a rehearsal, the next one, nil if there is none.
       public let occurrence: CivilDateTime?
+      /// The civil time at which the occurrence rings: its own, or the one to which it was moved; nil without one.
+      public let time: CivilDateTime?
 
       /// Creates a subject.
-      public init(alarm: Identifier, title: String, occurrence: CivilDateTime?) {
+      public init(
+        alarm: Identifier, title: String, occurrence: CivilDateTime?, movedTo: CivilDateTime? = nil
+      ) {
         self.alarm = alarm
         self.title = title
         self.occurrence = occurrence
+        time = movedTo ?? occurrence
       }
     }
 

@@ -37,6 +37,9 @@ public struct AlarmStatus: Hashable, Sendable {
   public var missed: [CivilDateTime]
   /// The skipped occurrences that are still ahead, oldest first.
   public var skipped: [CivilDateTime]
+  /// The times at which moved occurrences ring, by the occurrences' own times: those that this status names, and those that
+  /// are ahead.
+  public var moved: [CivilDateTime: CivilDateTime] = [:]
   /// The end of the current pause; nil if the alarm is not paused.
   public var pausedUntil: CivilDateTime?
   /// True if the occurrence that rings was not delivered on this device yet, although it should be.
@@ -50,6 +53,9 @@ public struct AlarmStatus: Hashable, Sendable {
     if let next, next.at < snooze.until { return next }
     return Timeline.Occurrence(civil: snooze.occurrence, at: snooze.until)
   }
+
+  /// Returns the civil time at which an occurrence rings: its own, or the one to which it was moved.
+  public func time(of civil: CivilDateTime) -> CivilDateTime { moved[civil] ?? civil }
 
   /// A pending occurrence with its follow-ups.
   public struct Pending: Hashable, Sendable {
@@ -247,10 +253,24 @@ extension Timeline {
     } else if status.pausedUntil != nil {
       status.state = .paused
     }
+    status.moved = moves(of: status, at: now)
     assert(status.isConsistent, "a status has the facts of its state")
     assert(next.map { $0.at > now } ?? true, "the next occurrence is ahead")
     assert(status.state != .ringing || status.validUntil == now, "no cache keeps a ringing status")
     return status
+  }
+
+  /// Returns the moves of the occurrences that a status names, and of those that are ahead.
+  private func moves(
+    of status: AlarmStatus, at now: Instant
+  ) -> [CivilDateTime: CivilDateTime] {
+    if alarm.progress.moves.isEmpty { return [:] }
+    let named = Set(
+      [status.current, status.next?.civil].compactMap { $0 } + status.pending.map(\.occurrence)
+        + status.missed + status.skipped + status.alsoRinging)
+    let ahead = moved.map(\.civil).filter { record(of: $0) == nil && occurrence($0).at > now }
+    return alarm.progress.moves.compactMapValues(\.time)
+      .filter { named.contains($0.key) || ahead.contains($0.key) }
   }
 
   /// Limits the validity of a status to the next change for another reason than the current occurrence.
@@ -284,7 +304,7 @@ extension Timeline {
   ) {
     guard let current = current(at: now, ledger: ledger) else { return }
     let (missed, change) = unsettled(before: current, at: now)
-    if !missed.isEmpty { status.missed = (status.missed + missed).sorted() }
+    if !missed.isEmpty { status.missed = inOrder(status.missed + missed) }
     if let change { status.validUntil = min(status.validUntil, change) }
     guard let open = ringing(current, at: now, settings: settings, ledger: ledger) else { return }
     status.current = open.civil
@@ -394,8 +414,8 @@ extension Timeline {
     let answered = alarm.progress.occurrences.keys.filter { civil in
       guard let record = record(of: civil), occurrence(civil).at <= now else { return false }
       return record.state == .skipped || (record.state == .done && !record.auto)
-    }.max()
-    return missed.filter { civil in answered.map { civil > $0 } ?? true }
+    }.map(position).max()
+    return missed.filter { civil in answered.map { position(of: civil) > $0 } ?? true }
   }
 
   /// Returns the skipped occurrences that are still ahead, oldest first.

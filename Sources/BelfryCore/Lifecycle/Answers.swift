@@ -133,9 +133,8 @@ extension Timeline {
       }
     }
     if status.missed.contains(civil) { return .missed }
-    let floor = alarm.progress.floor
     if occurrence(civil).at <= now { return outdatedPhase(of: civil) ?? .unknown }
-    guard scheduled.contains(civil), floor.map({ civil > $0 }) ?? true else { return .unknown }
+    guard scheduled.contains(civil), !isBelowFloor(civil) else { return .unknown }
     // An answer to a later occurrence would drop the earlier ones, which are the same obligation.
     if alarm.schedule.followsCompletion, next(after: now)?.civil != civil { return .unknown }
     return .upcoming
@@ -195,7 +194,7 @@ extension Timeline {
       targets += ahead.prefix(max(0, count - targets.count)).map(\.civil)
       if targets.isEmpty { throw refusal }
     case .until(let end):
-      targets += ahead.prefix(Answer.maxSkips + 1).prefix { $0.civil < end }.map(\.civil)
+      targets += ahead.prefix(Answer.maxSkips + 1).prefix { $0.time < end }.map(\.civil)
       if targets.count > Answer.maxSkips { throw .tooMany }
       if targets.isEmpty { throw .nothingBefore(end) }
     }
@@ -240,8 +239,8 @@ extension Timeline {
     case .skip:
       record.move(to: .skipped, at: now, on: device)
       record.answerCompleted = completion(of: answer, to: civil, at: now)
-      // A skip ahead of time applies only under the present schedule.
-      if occurrence(civil).at > now { record.schedule = alarm.mergeState.stamps[.schedule] }
+      // A skip ahead of time applies only under the present schedule, and to the present time of the occurrence.
+      if occurrence(civil).at > now { record.schedule = alarm.timingStamp(of: civil) }
       action = .skipped
     case .unskip:
       record.move(to: .open, at: now, on: device)

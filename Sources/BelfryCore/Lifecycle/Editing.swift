@@ -42,7 +42,7 @@ extension Alarm: Stamped {
 
   /// Returns true if a part was edited by hand since an earlier version. See `Stamped`.
   public func isEditedByHand(since earlier: Alarm?) -> Bool {
-    !fieldsEditedByHand(since: earlier).isEmpty
+    !fieldsEditedByHand(since: earlier).isEmpty || !movesEditedByHand(since: earlier).isEmpty
   }
 
   /// Returns true if another version has all stamps of this one. See `Stamped`.
@@ -53,6 +53,7 @@ extension Alarm: Stamped {
       && (cascade?.registers ?? [:]).allSatisfy { part, register in
         register.stamp == nil || other.cascade?.registers[part]?.stamp == register.stamp
       }
+      && progress.moves.allSatisfy { other.progress.moves[$0]?.stamp == $1.stamp }
   }
 
   /// Returns the alarm with stamps on its hand-edited fields and with adjusted progress.
@@ -67,12 +68,14 @@ extension Alarm: Stamped {
   ) -> Alarm {
     var alarm = self
     let edited = fieldsEditedByHand(since: earlier)
-    guard !edited.isEmpty else { return alarm }
+    let moved = movesEditedByHand(since: earlier)
+    guard !edited.isEmpty || !moved.isEmpty else { return alarm }
     let stamp = Stamp.next(
       after: [latestStamp, earlier?.latestStamp, latest].compactMap { $0 }.max(), now: now,
       device: device)
     alarm.adopt(stamp, for: edited, earlier: earlier?.mergeState.stamps ?? mergeState.stamps)
     for tag in tagsEditedByHand(since: earlier) { alarm.mergeState.tagStamps[tag] = stamp }
+    for civil in moved { alarm.progress.moves[civil]?.stamp = stamp }
     if edited.contains(.cascade) {
       // A due occurrence follows the cascade as it was before the edit.
       alarm.cascade = (alarm.cascade ?? Cascade()).stamped(
@@ -101,6 +104,10 @@ extension Alarm: Stamped {
     }
     for tag in tagsEditedByHand(since: base) {
       result.mergeState.tagStamps[tag] = Stamp.first(after: base.mergeState.tagStamps[tag], of: id)
+    }
+    for civil in movesEditedByHand(since: base) {
+      result.progress.moves[civil]?.stamp = Stamp.first(
+        after: base.progress.moves[civil]?.stamp, of: id)
     }
     if cascade != nil || base.cascade != nil {
       result.cascade = (cascade ?? Cascade()).stamped(

@@ -75,19 +75,27 @@ extension Timeline {
     guard let limit = settlementLimit(before: current, at: now) else { return }
     let open = due(at: current.at).filter { record(of: $0.civil) == nil && !isPaused($0.civil) }
       .map(\.civil)
-    let older = { (civils: [CivilDateTime]) in civils.filter { $0 < limit } }
+    let older = { (civils: [CivilDateTime]) in civils.filter { position(of: $0) < limit } }
     let missed = older(open)
-    let surplus = missed.dropFirst(maxKept)
+    // The floor does not settle moved occurrences.
+    let surplus = missed.filter { !isMoved($0) }.dropFirst(maxKept)
     settleSurplus(surplus, at: now, in: &transition)
-    let recent = missed.prefix(maxKept) + older(reopened(at: now) + occurrences(in: .snoozed))
-    for civil in Set(recent).sorted() where surplus.first.map({ civil > $0 }) ?? true {
+    let isRecent = { (civil: CivilDateTime) in
+      surplus.first.map { civil > $0 || isMoved(civil) } ?? true
+    }
+    let recent = Set(missed + older(reopened(at: now) + occurrences(in: .snoozed)))
+    for civil in inOrder(recent.filter(isRecent)) {
       settle(civil, as: .missed, now: now, in: &transition)
     }
     if keepsPending { return }
-    for civil in older(occurrences(in: .pending))
-    where surplus.first.map({ civil > $0 }) ?? true {
+    for civil in older(occurrences(in: .pending)).filter(isRecent) {
       settle(civil, as: .done, now: now, in: &transition)
     }
+  }
+
+  /// Returns true if an occurrence does not ring at its own time.
+  private func isMoved(_ civil: CivilDateTime) -> Bool {
+    alarm.progress.moves[civil]?.time != nil
   }
 
   /// Settles the oldest of very many missed occurrences with one event, by raising the floor. Open and pending
@@ -105,13 +113,14 @@ extension Timeline {
     transition.alarm.raiseFloor(to: newest, zone, at: now)
   }
 
-  /// Settles the occurrences with unsettled records, up to and including another one.
+  /// Settles the occurrences with unsettled records, up to and including another one, except for moved ones.
   private func settleAll(
     upTo last: CivilDateTime, at now: Instant, in transition: inout Transition
   ) {
     let view = with(transition.alarm)
     let reopened = Set(view.reopened(at: now))
-    for civil in transition.alarm.progress.occurrences.keys.sorted() where civil <= last {
+    for civil in transition.alarm.progress.occurrences.keys.sorted()
+    where civil <= last && !isMoved(civil) {
       switch view.record(of: civil)?.state {
       case .pending:
         let isDone = !keepsPending
@@ -125,9 +134,11 @@ extension Timeline {
 
   /// Returns true if an occurrence up to and including another one is pending or snoozed, or still has to ring.
   private func hasUnsettled(upTo last: CivilDateTime, at now: Instant) -> Bool {
-    due(at: now).contains { $0.civil <= last && record(of: $0.civil) == nil && !isPaused($0.civil) }
+    due(at: now).contains {
+      $0.civil <= last && !isMoved($0.civil) && record(of: $0.civil) == nil && !isPaused($0.civil)
+    }
       || (reopened(at: now) + occurrences(in: .pending) + occurrences(in: .snoozed))
-        .contains { $0 <= last }
+        .contains { $0 <= last && !isMoved($0) }
   }
 
   /// Skips unanswered occurrences that came due in a pause.
@@ -137,7 +148,8 @@ extension Timeline {
   ///
   /// - Parameter occurrences: the occurrences, newest first.
   func skip(_ occurrences: [CivilDateTime], at now: Instant, in transition: inout Transition) {
-    let surplus = occurrences.dropFirst(Timeline.maxOccurrences)
+    // The floor does not settle moved occurrences.
+    let surplus = occurrences.filter { !isMoved($0) }.dropFirst(Timeline.maxOccurrences)
     if let newest = surplus.first, let oldest = surplus.last,
       !with(transition.alarm).hasUnsettled(upTo: newest, at: now)
     {
@@ -148,7 +160,8 @@ extension Timeline {
           payload: .skippedByPause(surplus.count > 1 ? earlier : nil)))
       transition.alarm.raiseFloor(to: newest, zone, at: now)
     }
-    for civil in occurrences.prefix(Timeline.maxOccurrences).reversed() {
+    for civil in occurrences.reversed()
+    where surplus.first.map({ civil > $0 || isMoved(civil) }) ?? true {
       settle(civil, as: .skipped, now: now, payload: .skippedByPause(nil), in: &transition)
     }
   }
@@ -167,7 +180,7 @@ extension Timeline {
     var record = transition.alarm.progress.occurrences[civil] ?? OccurrenceRecord(.open)
     // An answer that no longer counts was reopened in the log: see the event `unskipped` of an edited schedule.
     let isReopened = record.answer != .open && self.record(of: civil)?.answer != record.answer
-    record.automatic[state] = outcome(state, at: now, of: record, completed: completed)
+    record.automatic[state] = outcome(state, at: now, of: record, civil, completed: completed)
     transition.alarm.progress.occurrences[civil] = record
     if let device, record.isDoubted(by: device) { return }
     let action: LogEntry.Action =
@@ -216,7 +229,7 @@ extension Timeline {
   /// The floor passes an open or pending occurrence only if more than `maxWaiting` occurrences have records. Each such
   /// occurrence is then settled with its own event.
   func compact(_ transition: inout Transition, now: Instant) {
-    let waiting = transition.alarm.progress.occurrences.keys.sorted()
+    let waiting = transition.alarm.progress.occurrences.keys.filter { !isMoved($0) }.sorted()
       .dropLast(Timeline.maxWaiting)
     if let last = waiting.last {
       settleAll(upTo: last, at: now, in: &transition)
@@ -231,7 +244,7 @@ extension Timeline {
       // Missed occurrences of a strict alarm wait for an answer.
       if alarm.delivery.strict, record.state == .missed, !record.dismissed { return false }
       return record.state.isSettled
-    }
+    }.filter { !isMoved($0) }
     let recent = now.adding(seconds: -Timeline.minKeptAge)
     let old = settled.dropLast(Timeline.minKeptCount).prefix { civil in
       zone.instant(of: civil) < recent && records[civil]?.since.map { $0 < recent } ?? true
@@ -240,24 +253,28 @@ extension Timeline {
     guard let floor = [old.last, surplus.last].compactMap({ $0 }).max() else { return }
     // Every occurrence that is due up to the new floor must be settled: by its record, by `armed`, or by the old floor.
     let isOpen = view.due(at: now).contains {
-      $0.civil <= floor && view.record(of: $0.civil) == nil
+      $0.civil <= floor && !isMoved($0.civil) && view.record(of: $0.civil) == nil
     }
     if isOpen || view.reopened(at: now).contains(where: { $0 <= floor }) { return }
+    transition.alarm.progress.dropOldMoves(upTo: floor, today: zone.civil(at: now).date) {
+      view.record(of: $0)?.state.isSettled == true
+    }
     transition.alarm.raiseFloor(to: floor, zone, at: now)
   }
 }
 
 extension Alarm {
-  /// Drops the records up to and including an occurrence, except for the latest completion. All of these occurrences
-  /// must be settled.
+  /// Drops the records up to and including an occurrence, except for the latest completion and those of moved occurrences.
+  /// All of these occurrences must be settled.
   fileprivate mutating func raiseFloor(
     to floor: CivilDateTime, _ zone: TimeZoneRules, at now: Instant
   ) {
-    let kept = progress.occurrences.filter { $0.key > floor }
+    let kept = progress.occurrences.filter { civil, _ in
+      civil > floor || progress.moves[civil]?.time != nil
+    }
     progress.occurrences = progress.occurrences.filter { $0.key <= floor }
     progress.completed = completed(in: zone, at: now)
     progress.floor = max(floor, progress.floor ?? floor)
     progress.occurrences = kept
-    assert(kept.keys.allSatisfy { $0 > floor }, "the floor has no records")
   }
 }

@@ -25,7 +25,7 @@ extension Timeline {
 
   /// Returns true if the pause skips an open occurrence. It does not skip one that a user has reopened.
   func isPaused(_ civil: CivilDateTime) -> Bool {
-    guard alarm.pause?.covers(civil) == true else { return false }
+    guard alarm.pause?.covers(alarm.progress.time(of: civil)) == true else { return false }
     guard let record = alarm.progress.occurrences[civil] else { return true }
     // The clock's own decisions do not count as an answer.
     return record.answersOnly.isEmpty && !record.exhausted && self.record(of: civil) == nil
@@ -36,8 +36,9 @@ extension Timeline {
   func nextPauseChange(at now: Instant) -> Instant? {
     guard let pause = alarm.pause, zone.civil(at: now) < pause.until else { return nil }
     let end = zone.instant(of: pause.until)
-    let before = max(zone.civil(at: now), CivilDateTime(minuteNumber: pause.from.minuteNumber - 1))
-    let skipped = scheduled.next(after: before).flatMap { pause.covers($0) ? $0 : nil }
+    let before = max(zone.civil(at: now), pause.from.previous)
+    let skipped = ringingOrder.next(after: RingingOrder.Position(time: before, civil: before))
+      .flatMap { pause.covers($0.time) ? $0.time : nil }
     let change = skipped.map { min(end, zone.instant(of: $0)) } ?? end
     // When clocks are set back, a time of day that is still to come has passed once already.
     return change > now ? change : now.adding(seconds: 60)
@@ -72,11 +73,11 @@ extension Timeline {
   /// Returns a pause that starts after the occurrence that is due and unanswered. A pause has whole minutes, and would
   /// otherwise skip an occurrence of its first minute, which rings.
   private func afterOpenOccurrence(_ pause: Pause, at now: Instant) -> Pause {
-    guard let latest = due(at: now).first(where: { _ in true })?.civil, pause.covers(latest),
-      alarm.pause?.covers(latest) != true, record(of: latest) == nil
+    guard let latest = due(at: now).first(where: { _ in true }), pause.covers(latest.time),
+      alarm.pause?.covers(latest.time) != true, record(of: latest.civil) == nil
     else { return pause }
     return Pause(
-      from: CivilDateTime(minuteNumber: latest.minuteNumber + 1), until: pause.until)
+      from: CivilDateTime(minuteNumber: latest.time.minuteNumber + 1), until: pause.until)
   }
 
   /// Returns the occurrence of a cascade that rings on any device or is snoozed; nil if there is none.
@@ -93,13 +94,14 @@ extension Timeline {
   /// Returns true if the only occurrence of a one-time alarm lies in a pause, so that it would never ring.
   public func comesOnlyOnce(within pause: Pause) -> Bool {
     guard case .once = alarm.schedule.recurrence else { return false }
-    return scheduled.next(after: CivilDateTime(minuteNumber: pause.from.minuteNumber - 1))
-      .map(pause.covers) ?? false
+    let before = pause.from.previous
+    return ringingOrder.next(after: RingingOrder.Position(time: before, civil: before))
+      .map { pause.covers($0.time) } ?? false
   }
 
   /// Returns the unanswered occurrences that came due in the pause, newest first.
   func unsettledByPause(at now: Instant) -> [CivilDateTime] {
     guard let pause = alarm.pause else { return [] }
-    return due(at: now).lazy.map { $0.civil }.prefix { $0 >= pause.from }.filter { isPaused($0) }
+    return due(at: now).lazy.prefix { $0.time >= pause.from }.map(\.civil).filter { isPaused($0) }
   }
 }

@@ -14,6 +14,8 @@ public struct Statistics: Hashable, Sendable {
   public var outcomes: [CivilDateTime: Outcome] = [:]
   /// The time at which each confirmed occurrence was done.
   public var doneAt: [CivilDateTime: Instant] = [:]
+  /// The civil times to which occurrences were moved.
+  public var movedTo: [CivilDateTime: CivilDateTime] = [:]
   /// The length of the current streak of confirmed occurrences.
   public var streak = 0
   /// The length of the longest streak.
@@ -44,8 +46,10 @@ public struct Statistics: Hashable, Sendable {
   fileprivate init() {}
 
   /// Returns the delays from due time to completion in seconds, ascending; negative for an early completion.
+  ///
+  /// - Parameter due: returns the instant of a civil time. Moved occurrences are due at their new times.
   public func lateness(due: (CivilDateTime) -> Instant) -> [Int64] {
-    doneAt.map { $0.value.seconds(since: due($0.key)) }.sorted()
+    doneAt.map { $0.value.seconds(since: due(movedTo[$0.key] ?? $0.key)) }.sorted()
   }
 
   /// Returns the median of numbers in ascending order, or the mean of the two middle ones; nil if there are none.
@@ -81,6 +85,7 @@ extension Statistics {
         guard let outcome = occurrence.outcome else { continue }
         result.outcomes[civil] = outcome
         if let doneAt = occurrence.doneAt { result.doneAt[civil] = doneAt }
+        if let movedTo = occurrence.movedTo { result.movedTo[civil] = movedTo }
         switch outcome {
         case .done: result.streak += 1
         case .skipped: if skipBreaksStreak { result.streak = 0 }
@@ -113,6 +118,8 @@ private struct OccurrenceTally {
   private var earliestDone: Instant?
   /// The answers of all revisions.
   private var answers: [Answer] = []
+  /// The moves of all revisions.
+  private var moves: [(entry: Identifier, at: Instant, to: CivilDateTime)] = []
   /// The entries that were undone.
   private var undone: Set<Identifier> = []
   /// The revisions that an undo has raised. It takes back the entry that it names, and no other one.
@@ -136,6 +143,11 @@ private struct OccurrenceTally {
     return (times + [earliestDone].compactMap { $0 }).min()
   }
 
+  /// The time of the latest move that was not undone.
+  var movedTo: CivilDateTime? {
+    moves.filter { !undone.contains($0.entry) }.max { ($0.at, $0.entry) < ($1.at, $1.entry) }?.to
+  }
+
   /// The answers of lower revisions that no undo has taken back.
   private var remaining: [Answer] {
     if revision <= 0 { return [] }
@@ -149,6 +161,7 @@ private struct OccurrenceTally {
 
   mutating func add(_ entry: LogEntry) {
     let outcome = Statistics.Outcome(entry)
+    if case .move(_, let to) = entry.payload { moves.append((entry.id, entry.at, to)) }
     if entry.action == .undone {
       if let undoes = entry.undoes { undone.insert(undoes) }
       undoRevisions.insert(entry.revision)

@@ -43,13 +43,14 @@ extension Timeline {
     ) { self.step(of: $0, plan) }
   }
 
-  /// Returns the time at which an occurrence began to ring again, after a snooze or an undo; nil if it rings for the first
-  /// time. Each time, the calls and messages of its steps are made again.
+  /// Returns the time at which an occurrence began to ring again, after a snooze, a move or an undo; nil if it rings at its
+  /// own time. Each time, the calls and messages of its steps are made again.
   public func resumption(
     of civil: CivilDateTime, _ cascadeRun: CascadeRun, at now: Instant
   ) -> Instant? {
     let began = cascadeRun.began(at: now)
-    return began == occurrence(civil).at ? nil : began
+    // A moved occurrence may have rung at its own time before.
+    return began == zone.instant(of: civil) ? nil : began
   }
 
   /// Returns the step of a device; 0 if it rings at the alarm's time, nil if it has none.

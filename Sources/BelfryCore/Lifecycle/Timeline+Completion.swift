@@ -91,7 +91,8 @@ extension Alarm {
     }.map(\.key).min()
     let ahead = completions.lazy.filter { civil, record in
       guard let schedule = record.schedule else { return false }
-      return schedule == mergeState.stamps[.schedule] || zone.instant(of: civil) <= progress.armed
+      return schedule == timingStamp(of: civil)
+        || zone.instant(of: progress.time(of: civil)) <= progress.armed
     }.filter { civil, _ in reopened.map { civil < $0 } ?? true }.compactMap(\.value.completed)
     return [latest, ahead.max()].compactMap { $0 }.max()
   }

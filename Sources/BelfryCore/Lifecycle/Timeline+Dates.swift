@@ -1,13 +1,44 @@
 extension Timeline {
-  /// Returns the occurrences on a date, in ascending order: those of the schedule and those with a record, such as a
-  /// pending one of an earlier schedule.
+  /// Returns the occurrences that ring on a date, in ascending order: those of the schedule and those with a record, such
+  /// as a pending one of an earlier schedule. If there are none, those that were moved from that date.
   public func occurrences(on date: CivilDate) -> [CivilDateTime] {
-    var result = Set(alarm.progress.occurrences.keys.filter { $0.date == date })
-    var last = CivilDateTime(minuteNumber: CivilDateTime(date, .midnight).minuteNumber - 1)
+    var own = Set(alarm.progress.occurrences.keys)
+    var last = CivilDateTime(date, .midnight).previous
     while let next = scheduled.next(after: last), next.date == date {
-      result.insert(next)
+      own.insert(next)
       last = next
     }
-    return result.sorted()
+    own.formUnion(moved.map(\.civil))
+    let ringing = own.filter { alarm.progress.time(of: $0).date == date }
+    return inOrder(ringing.isEmpty ? own.filter { $0.date == date } : ringing)
+  }
+
+  /// Returns the occurrence that rings last at or before a civil time, settled or not; nil if there is none.
+  public func latest(onOrBefore time: CivilDateTime) -> CivilDateTime? {
+    let end = CivilDateTime(minuteNumber: time.minuteNumber + 1)
+    let start = CivilDateTime(.earliest, .midnight)
+    return completeOrder.last(before: RingingOrder.Position(time: end, civil: start))?.civil
+  }
+
+  /// Returns the occurrence that rings first after a civil time, settled or not; nil if there is none.
+  public func first(after time: CivilDateTime) -> CivilDateTime? {
+    let end = CivilDateTime(.latest, .midnight)
+    return completeOrder.next(after: RingingOrder.Position(time: time, civil: end))?.civil
+  }
+
+  private var completeOrder: RingingOrder {
+    RingingOrder(
+      scheduled: scheduled, moved: moved, floor: nil,
+      isReplacing: alarm.schedule.followsCompletion)
+  }
+
+  /// Returns the occurrence that a person names by a civil time: its own time, or the one to which it was moved.
+  public func occurrence(named civil: CivilDateTime) -> CivilDateTime {
+    if alarm.progress.moves[civil]?.time == nil,
+      scheduled.contains(civil) || alarm.progress.occurrences[civil] != nil
+    {
+      return civil
+    }
+    return alarm.progress.moves.filter { $0.value.time == civil }.keys.max() ?? civil
   }
 }

@@ -3,12 +3,13 @@ extension Timeline {
   /// Returns the record of an occurrence; nil if the occurrence is open.
   ///
   /// 1. A person's answer counts, unless it was given to something else: disabling cleared it, it is a skip ahead of time
-  ///    under another schedule, or it was given before the occurrence was due by this device's clock, as one that is ahead
-  ///    does. In this case, it counts as soon as the occurrence has rung here, and the clock has ended it.
+  ///    under another schedule, it was given at the occurrence's own time without the knowledge of its move, or it was
+  ///    given before the occurrence was due by this device's clock, as one that is ahead does. In this last case, it counts
+  ///    as soon as the occurrence has rung here, and the clock has ended it.
   /// 2. An automatic outcome counts if no person has answered, or if it followed the answer: a pending occurrence is done
   ///    when the next one fires. It does not count if the definition that led to it was edited without its knowledge, or
   ///    if the occurrence is not due here yet.
-  /// 3. Records up to the floor do not count.
+  /// 3. Records up to the floor do not count, except for moved occurrences.
   ///
   /// The result has at most one automatic outcome: the one that counts.
   public func record(of civil: CivilDateTime) -> OccurrenceRecord? {
@@ -29,9 +30,10 @@ extension Timeline {
     return hasAnswer ? record.keeping(nil) : nil
   }
 
-  /// Returns true if all occurrences up to a civil time are settled.
+  /// Returns true if an occurrence is settled because of the floor. A moved one has its own record.
   func isBelowFloor(_ civil: CivilDateTime) -> Bool {
-    alarm.progress.floor.map { civil <= $0 } ?? false
+    guard let floor = alarm.progress.floor, civil <= floor else { return false }
+    return alarm.progress.moves[civil]?.time == nil
   }
 
   /// Returns true if a person's answer counts.
@@ -42,11 +44,22 @@ extension Timeline {
     } else if isCompleted(civil) || isCleared(record) {
       return false
     }
-    guard record.answer == .skipped, let made = record.schedule else { return true }
-    // A skip ahead of time counts only under the schedule for which it was made, unless its time had passed when the
-    // schedule changed.
-    return made == alarm.mergeState.stamps[.schedule]
-      || occurrence(civil).at <= alarm.progress.armed
+    if record.answer == .skipped, let made = record.schedule {
+      // A skip ahead of time counts only under the schedule and the move for which it was made, unless its time had passed
+      // when the schedule changed.
+      return made == alarm.timingStamp(of: civil) || occurrence(civil).at <= alarm.progress.armed
+    }
+    return !isUnawareOfMove(record, civil)
+  }
+
+  /// Returns true if an answer was given before the time to which an occurrence was moved, on a device that did not know
+  /// of the move. What is done is done, whenever that was.
+  private func isUnawareOfMove(_ record: OccurrenceRecord, _ civil: CivilDateTime) -> Bool {
+    guard let time = alarm.progress.moves[civil]?.time, record.answer != .done,
+      let answered = record.answered
+    else { return false }
+    let due = otherZones.reduce(zone.instant(of: time)) { min($0, $1.instant(of: time)) }
+    return answered < due.adding(seconds: -Instant.tolerance)
   }
 
   private func isCleared(_ record: OccurrenceRecord) -> Bool {
@@ -99,25 +112,25 @@ extension Timeline {
     else { return false }
     // A later snooze is an answer that the outcome did not know of.
     if record.answer == .snoozed, outcome.until != record.snooze.until { return false }
-    return unseenEdits(state, outcome).isEmpty
+    return unseenEdits(state, outcome, of: civil).isEmpty
   }
 
   /// Returns the names of the fields and settings that were edited without the knowledge of the clock that decided an
-  /// outcome. It counts if there are none.
+  /// outcome of an occurrence. It counts if there are none. A move is an edit of the schedule.
   public func unseenEdits(
-    _ state: OccurrenceRecord.State, _ outcome: AutomaticOutcome
+    _ state: OccurrenceRecord.State, _ outcome: AutomaticOutcome, of civil: CivilDateTime
   ) -> [String] {
-    outcome.unseenEdits(state, alarm.mergeState.stamps, settings?.stamps, at: clock)
+    outcome.unseenEdits(state, alarm.stamps(for: civil), settings?.stamps, at: clock)
   }
 
   /// Returns an outcome that the clock decides now, under the present definition.
   func outcome(
     _ state: OccurrenceRecord.State, at now: Instant, of record: OccurrenceRecord,
-    completed: CivilDate? = nil
+    _ civil: CivilDateTime, completed: CivilDate? = nil
   ) -> AutomaticOutcome {
     AutomaticOutcome(
       since: now,
-      basis: AutomaticOutcome.Basis(of: state, alarm.mergeState.stamps, settings?.stamps ?? [:]),
+      basis: AutomaticOutcome.Basis(of: state, alarm.stamps(for: civil), settings?.stamps ?? [:]),
       // Two devices can have snoozed it apart.
       until: record.answer == .snoozed ? record.folded.snooze.until : nil, completed: completed)
   }
@@ -129,7 +142,7 @@ extension Timeline {
   ) -> Instant? {
     guard let record = alarm.progress.occurrences[current.civil], record.answer == .open,
       let missed = record.automatic[.missed], let since = missed.since, since > current.at,
-      since <= now, !unseenEdits(.missed, missed).isEmpty,
+      since <= now, !unseenEdits(.missed, missed, of: current.civil).isEmpty,
       let firing = ledger[.occurrence(id(of: current.civil), .firing)]
     else { return nil }
     // A delivery that is still going on need not start again.

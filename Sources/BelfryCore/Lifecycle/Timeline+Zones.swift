@@ -20,7 +20,8 @@ extension Timeline {
 
   /// Returns the time at which an occurrence is due in every zone in which a device rings for it.
   func dueEverywhere(_ civil: CivilDateTime) -> Instant {
-    otherZones.reduce(zone.instant(of: civil)) { max($0, $1.instant(of: civil)) }
+    let time = alarm.progress.time(of: civil)
+    return otherZones.reduce(zone.instant(of: time)) { max($0, $1.instant(of: time)) }
   }
 
   /// Returns true if an occurrence is due on this device, or rang before the device changed its zone.
@@ -58,18 +59,24 @@ extension Timeline {
     let length =
       alarm.delivery.persistent ? values.grace : min(values.grace, values.ringTimeout)
     guard since < occurrence(civil).at.adding(seconds: length) else { return false }
-    let basis = AutomaticOutcome.Basis(of: .missed, alarm.mergeState.stamps, settings.stamps)
+    let basis = AutomaticOutcome.Basis(of: .missed, alarm.stamps(for: civil), settings.stamps)
     let changes = Array(basis.fields.values) + Array(basis.settings.values)
     guard changes.allSatisfy({ $0.time < since }) else { return false }
-    return scheduled.next(after: civil).map { since < occurrence($0).at } ?? true
+    return following(civil).map { since < occurrence($0).at } ?? true
   }
 
-  /// Returns the occurrence before which the clock may settle open ones: the latest that is due in every zone; nil if
-  /// there is none.
-  func settlementLimit(before current: Occurrence, at now: Instant) -> CivilDateTime? {
-    if otherZones.isEmpty { return current.civil }
+  /// Returns the place of the occurrence before which the clock may settle open ones: the latest that is due in every zone;
+  /// nil if there is none.
+  func settlementLimit(before current: Occurrence, at now: Instant) -> RingingOrder.Position? {
+    let limit = position(of: current.civil)
+    if otherZones.isEmpty { return limit }
     let everywhere = due(at: now).first { dueEverywhere($0.civil) <= now }
-    return everywhere.map { min($0.civil, current.civil) }
+    return everywhere.map { min(position(of: $0.civil), limit) }
+  }
+
+  /// Returns the occurrence that rings after another one, settled or not; nil if there is none.
+  private func following(_ civil: CivilDateTime) -> CivilDateTime? {
+    ringingOrder.next(after: position(of: civil))?.civil
   }
 
   /// Returns the occurrences that were missed here and may still ring elsewhere, oldest first, and the time at which
@@ -79,12 +86,13 @@ extension Timeline {
   ) -> (missed: [CivilDateTime], next: Instant?) {
     if otherZones.isEmpty { return ([], nil) }
     let limit = settlementLimit(before: current, at: now)
+    let place = position(of: current.civil)
     let recent = due(at: current.at).lazy.map(\.civil)
-      .prefix { civil in limit.map { civil >= $0 } ?? true }
+      .prefix { civil in limit.map { position(of: civil) >= $0 } ?? true }
     let missed = Array(
-      recent.filter { $0 < current.civil && record(of: $0) == nil && !isPaused($0) })
-    let waiting = missed + occurrences(in: .pending).filter { $0 < current.civil }
-    let next = waiting.compactMap { scheduled.next(after: $0).map(dueEverywhere) }
+      recent.filter { position(of: $0) < place && record(of: $0) == nil && !isPaused($0) })
+    let waiting = missed + occurrences(in: .pending).filter { position(of: $0) < place }
+    let next = waiting.compactMap { following($0).map(dueEverywhere) }
       .filter { $0 > now }.min()
     return (missed.reversed(), next)
   }

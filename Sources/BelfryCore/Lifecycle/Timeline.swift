@@ -6,8 +6,10 @@ public struct Timeline: Sendable {
   public let zone: TimeZoneRules
   /// The working days and holidays of the store.
   public let calendar: WorkCalendar
-  /// The civil times of the schedule, settled or not.
+  /// The civil times of the schedule, settled or not. They are the identities of its occurrences, also of moved ones.
   public let scheduled: Occurrences
+  /// The occurrences of the schedule that were moved, in the order in which they ring.
+  let moved: [RingingOrder.Position]
   /// The date of the latest completion of a schedule that follows completions; nil for any other schedule, or if there
   /// was none.
   let completedUpTo: CivilDate?
@@ -53,7 +55,16 @@ public struct Timeline: Sendable {
     self.settings = settings
     self.device = device
     completedUpTo = alarm.schedule.followsCompletion ? alarm.completed(in: zone, at: clock) : nil
-    scheduled = Occurrences(alarm.schedule, in: calendar, completed: completedUpTo)
+    let own = Occurrences(alarm.schedule, in: calendar, completed: completedUpTo)
+    moved = alarm.progress.moves.compactMap { civil, move in
+      guard let time = move.time, own.contains(civil) else { return nil }
+      return RingingOrder.Position(time: time, civil: civil)
+    }.sorted()
+    // An occurrence that was moved ahead and not done recurs from its new date.
+    let ahead = moved.filter { $0.time < $0.civil }.map { $0.time.date.adding(days: 1) }.min()
+    scheduled =
+      ahead == nil
+      ? own : Occurrences(alarm.schedule, in: calendar, completed: completedUpTo, from: ahead)
     self.local = local
     self.deviceContext = deviceContext
     self.otherZones = otherZones
@@ -98,21 +109,40 @@ public struct Timeline: Sendable {
 
   /// A nominal firing with its instant.
   public struct Occurrence: Hashable, Sendable {
-    /// The civil time, which identifies the occurrence.
+    /// The civil time of the schedule, which identifies the occurrence.
     public let civil: CivilDateTime
+    /// The civil time to which the occurrence was moved; nil if it rings at its own time.
+    public let movedTo: CivilDateTime?
     /// The instant at which the occurrence is due.
     public let at: Instant
 
+    /// The civil time at which the occurrence rings.
+    public var time: CivilDateTime { movedTo ?? civil }
+
     /// Creates an occurrence from its parts.
-    public init(civil: CivilDateTime, at: Instant) {
+    public init(civil: CivilDateTime, movedTo: CivilDateTime? = nil, at: Instant) {
       self.civil = civil
+      self.movedTo = movedTo
       self.at = at
     }
   }
 
-  /// Returns the occurrence at a civil time.
-  func occurrence(_ civil: CivilDateTime) -> Occurrence {
-    Occurrence(civil: civil, at: zone.instant(of: civil))
+  /// Returns an occurrence with the time at which it rings.
+  public func occurrence(_ civil: CivilDateTime) -> Occurrence {
+    let movedTo = alarm.progress.moves[civil]?.time
+    return Occurrence(civil: civil, movedTo: movedTo, at: zone.instant(of: movedTo ?? civil))
+  }
+
+  /// Returns the place of an occurrence in the order in which they ring.
+  func position(of civil: CivilDateTime) -> RingingOrder.Position {
+    RingingOrder.Position(time: alarm.progress.time(of: civil), civil: civil)
+  }
+
+  /// The order in which the occurrences ring, without those up to the floor.
+  var ringingOrder: RingingOrder {
+    RingingOrder(
+      scheduled: scheduled, moved: moved, floor: alarm.progress.floor,
+      isReplacing: alarm.schedule.followsCompletion)
   }
 
   /// The age in seconds up to which unanswered occurrences are considered and reported: one leap year.
@@ -130,31 +160,33 @@ public struct Timeline: Sendable {
   /// Of a schedule that follows completions, the later occurrences are those that follow if each is done on its day.
   public func upcoming(after moment: Instant) -> some Sequence<Occurrence> {
     let from = max(moment, alarm.progress.armed)
-    // Start at the floor instead of stepping to it: it may be far ahead.
-    var last = max(zone.civil(at: from), alarm.progress.floor ?? zone.civil(at: from))
-    var scheduled = self.scheduled
+    let start = zone.civil(at: from)
+    var last = RingingOrder.Position(time: start, civil: start)
+    var order = ringingOrder
     return AnySequence(
       sequence(state: ()) { _ -> Occurrence? in
-        while let civil = scheduled.next(after: last) {
-          last = civil
-          if let pause = alarm.pause, pause.covers(civil) {
+        while let position = order.next(after: last) {
+          last = position
+          if let pause = alarm.pause, pause.covers(position.time) {
             // Continue at the end of the pause instead of stepping to it: a pause may last for years.
-            last = max(last, CivilDateTime(minuteNumber: pause.until.minuteNumber - 1))
+            let end = pause.until.previous
+            last = max(last, RingingOrder.Position(time: end, civil: end))
             continue
           }
-          if isSettledAhead(civil) { continue }
-          var occurrence = self.occurrence(civil)
+          if isSettledAhead(position.civil) { continue }
+          var occurrence = self.occurrence(position.civil)
           if occurrence.at <= from { continue }
           // Occurrences that a clock change moves to one instant fire once, identified by the last one.
-          while let following = scheduled.next(after: last),
-            case let other = self.occurrence(following), other.at == occurrence.at
+          while occurrence.movedTo == nil, let following = order.next(after: last),
+            following.time == following.civil,
+            case let other = self.occurrence(following.civil), other.at == occurrence.at
           {
             last = following
-            if !isSettledAhead(following) { occurrence = other }
+            if !isSettledAhead(following.civil) { occurrence = other }
           }
           if alarm.schedule.followsCompletion {
-            scheduled = Occurrences(
-              alarm.schedule, in: calendar, completed: occurrence.civil.date)
+            order.scheduled = Occurrences(
+              alarm.schedule, in: calendar, completed: occurrence.time.date)
           }
           assert(occurrence.at > moment, "an upcoming occurrence is ahead")
           assert(!isBelowFloor(occurrence.civil), "an occurrence up to the floor is settled")
@@ -177,41 +209,54 @@ public struct Timeline: Sendable {
 
   // MARK: Due occurrences
 
-  /// Returns the occurrences that are due up to a moment, newest first: those above the floor, later than `armed` and
-  /// within the horizon.
+  /// Returns the occurrences that are due up to a moment, latest first by the times at which they ring: those above the
+  /// floor, later than `armed` and within the horizon.
   ///
   /// Occurrences that a clock change moves to one instant fire once, identified by the later one. Of a schedule that
   /// follows completions, an occurrence without a record is left out if a later one is due: it is the same obligation,
   /// a day earlier.
   func due(at moment: Instant) -> some Sequence<Occurrence> {
     let oldest = max(alarm.progress.armed, moment.adding(seconds: -Timeline.horizon))
-    var before = CivilDateTime(
+    let end = CivilDateTime(
       minuteNumber: zone.civil(at: moment).minuteNumber + Timeline.repeatedMinutes)
-    var previous: Instant?
+    var before = RingingOrder.Position(time: end, civil: end)
+    let order = ringingOrder
+    var previous: Occurrence?
     return AnySequence(
       sequence(state: ()) { _ -> Occurrence? in
-        while let civil = scheduled.last(onOrBefore: before) {
-          before = CivilDateTime(minuteNumber: civil.minuteNumber - 1)
-          if let floor = alarm.progress.floor, civil <= floor { return nil }
-          let occurrence = self.occurrence(civil)
-          if occurrence.at > moment || occurrence.at == previous { continue }
+        while let position = order.last(before: before) {
+          before = position
+          let occurrence = self.occurrence(position.civil)
+          if occurrence.at > moment { continue }
+          if let previous, previous.at == occurrence.at, previous.movedTo == nil,
+            occurrence.movedTo == nil
+          {
+            continue
+          }
           if occurrence.at <= oldest { return nil }
-          if alarm.schedule.followsCompletion, previous != nil, record(of: civil) == nil {
+          if alarm.schedule.followsCompletion, previous != nil, record(of: position.civil) == nil {
             continue
           }
           assert(
             occurrence.at <= moment && occurrence.at > alarm.progress.armed,
             "a due occurrence is past")
-          previous = occurrence.at
+          previous = occurrence
           return occurrence
         }
         return nil
       })
   }
 
-  /// Returns the occurrences in a state, oldest first. Records that do not count are left out.
+  /// Returns the occurrences in a state, oldest first by the times at which they ring. Records that do not count are left
+  /// out.
   public func occurrences(in state: OccurrenceRecord.State) -> [CivilDateTime] {
-    alarm.progress.occurrences.keys.filter { record(of: $0)?.state == state }.sorted()
+    inOrder(alarm.progress.occurrences.keys.filter { record(of: $0)?.state == state })
+  }
+
+  /// Returns occurrences in the order in which they ring.
+  func inOrder(_ civils: some Collection<CivilDateTime>) -> [CivilDateTime] {
+    if alarm.progress.moves.isEmpty { return civils.sorted() }
+    return civils.map(position).sorted().map(\.civil)
   }
 
   // MARK: Current occurrence
@@ -222,9 +267,9 @@ public struct Timeline: Sendable {
     let latest = due(at: moment).first { !isSkipped($0.civil) }
     let snoozed = occurrences(in: .snoozed).filter { isDueHere($0, at: moment, ledger: ledger) }
     // These may belong to an earlier schedule, or lie before `armed`.
-    guard let other = (snoozed + reopened(at: moment)).max() else { return latest }
-    if let latest, latest.civil >= other { return latest }
-    return occurrence(other)
+    guard let other = (snoozed + reopened(at: moment)).map(position).max() else { return latest }
+    if let latest, position(of: latest.civil) >= other { return latest }
+    return occurrence(other.civil)
   }
 
   /// Returns true if a due occurrence was skipped, or will be because of a pause.

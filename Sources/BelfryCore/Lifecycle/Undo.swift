@@ -28,6 +28,7 @@ extension Timeline {
   ///    open again, and rings again.
   /// 4. A new alarm is deleted if it has not fired and was not answered. A deleted alarm is restored.
   /// 5. An outcome that followed from a change of the settings, in the same action, is taken back with it.
+  /// 6. An occurrence that the action moved rings at its earlier time again.
   ///
   /// All other changes since then stay.
   ///
@@ -83,6 +84,7 @@ extension Timeline {
     }
     result.keepOutcomes(earlier: alarm.mergeState.stamps, Set(stamped))
     try reopen(after, before, acted: acted, now: now, in: &result)
+    try moveBack(after, before, stamp, in: &result)
     if takesBackOutcomes { takeBackOutcomes(after, before, in: &result) }
     let isRestored = after.isDeleted && !before.isDeleted
     if before.enabled,
@@ -111,13 +113,39 @@ extension Timeline {
       guard let current = alarm.progress.occurrences[civil] else { throw .tooLongAgo(civil) }
       let state = record(of: civil)?.state ?? current.answer
       // Follow-ups that were sent since then are not another answer.
-      guard current.answer == done.answer, state == done.answer,
+      guard current.answer == done.answer,
+        state == done.answer || current.automatic == done.automatic,
         let stamp = current.stamp(ofAnswerIn: done),
         // A snooze on another device that lost to this answer is not another answer either.
         current.snooze.count == done.snooze.count || done.answer != .snoozed
       else { throw .changedSince(.occurrence(civil, state)) }
       result.progress.occurrences[civil] = withdrawing(
         stamp, from: current, restoring: earlier ?? OccurrenceRecord(.open), at: now)
+    }
+  }
+
+  /// Applies rule 6 of `undoing`.
+  private func moveBack(
+    _ after: Alarm, _ before: Alarm, _ stamp: Stamp, in result: inout Alarm
+  ) throws(UndoError) {
+    for (civil, move) in after.progress.moves.sorted(by: { $0.key < $1.key }) {
+      let earlier = before.progress.moves[civil]
+      if move == earlier { continue }
+      guard alarm.progress.moves[civil]?.time == move.time else {
+        throw .changedSince(.occurrence(civil, record(of: civil)?.state ?? .open))
+      }
+      // At its own time, it would count as settled.
+      if earlier?.time == nil, let floor = alarm.progress.floor, civil <= floor {
+        throw .tooLongAgo(civil)
+      }
+      result.progress.moves[civil] = OccurrenceMove(to: earlier?.time, stamp: stamp)
+      // The restored answer and outcomes belong to the earlier time.
+      if let skipped = result.progress.occurrences[civil]?.schedule,
+        skipped == before.timingStamp(of: civil)
+      {
+        result.progress.occurrences[civil]?.schedule = stamp
+      }
+      result.keepOutcomes(of: civil, earlier: before.stamps(for: civil), [.schedule])
     }
   }
 
@@ -174,10 +202,9 @@ extension Timeline {
   private func revive(_ before: Alarm, acted: Instant, now: Instant, in result: inout Alarm) {
     let old = Timeline(before, zone: zone, calendar: calendar)
     let ended = Timeline(result, zone: zone, calendar: calendar)
-    let floor = alarm.progress.floor
     let revived = revivalTime(at: now)
     for civil in old.occurrences(in: .pending) + old.occurrences(in: .snoozed)
-    where floor.map({ civil > $0 }) ?? true && ended.record(of: civil) == nil {
+    where !isBelowFloor(civil) && ended.record(of: civil) == nil {
       guard var record = before.progress.occurrences[civil] else { continue }
       record.revision = (alarm.progress.occurrences[civil]?.revision ?? record.revision) + 1
       record.revived = revived
@@ -185,7 +212,7 @@ extension Timeline {
       result.progress.occurrences[civil] = record
     }
     for civil in old.due(at: acted).map(\.civil)
-    where old.record(of: civil) == nil && floor.map({ civil > $0 }) ?? true {
+    where old.record(of: civil) == nil && !isBelowFloor(civil) {
       guard alarm.progress.occurrences[civil]?.state ?? .open == .open else { continue }
       var record = (alarm.progress.occurrences[civil] ?? OccurrenceRecord(.open)).unanswered
       record.revision += 1

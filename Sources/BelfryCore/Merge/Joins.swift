@@ -72,6 +72,7 @@ extension Progress {
   /// 2. Between equal generations, `armed`, `cleared`, `floor`, `completed` and `rehearsal` are maxima.
   /// 3. Records of occurrences are joined one by one: see `OccurrenceRecord.join`. Those up to the floor no longer count,
   ///    and are dropped when a device next raises it.
+  /// 4. Moves are joined one by one, whatever the generations: see `OccurrenceMove.join`.
   public static func join(_ a: Progress, _ b: Progress) -> Progress {
     if a.generation != b.generation {
       var (result, earlier) = a.generation > b.generation ? (a, b) : (b, a)
@@ -79,6 +80,7 @@ extension Progress {
         !$0.value.isEmpty
       }
       result.occurrences.merge(earlier.occurrences, uniquingKeysWith: OccurrenceRecord.join)
+      result.moves.merge(earlier.moves, uniquingKeysWith: OccurrenceMove.join)
       return result
     }
     return Progress(
@@ -87,7 +89,8 @@ extension Progress {
       occurrences: a.occurrences.merging(b.occurrences, uniquingKeysWith: OccurrenceRecord.join),
       completed: [a.completed, b.completed].compactMap { $0 }.max(),
       generation: a.generation,
-      rehearsal: [a.rehearsal, b.rehearsal].compactMap { $0 }.max())
+      rehearsal: [a.rehearsal, b.rehearsal].compactMap { $0 }.max(),
+      moves: a.moves.merging(b.moves, uniquingKeysWith: OccurrenceMove.join))
   }
 }
 

@@ -16,7 +16,7 @@ extension Timeline {
   /// | this device rang for it before the hours were changed, or before it came into another time zone | no |
   func quietEnd(of civil: CivilDateTime, ledger: DeliveryLedger) -> Instant? {
     guard let quiet = alarm.partner?.quiet, let local, !isScheduledByReceiver else { return nil }
-    let due = zone.instant(of: civil)
+    let due = occurrence(civil).at
     guard quiet.contains(local.civil(at: due).time) else { return nil }
     let end = quiet.end(after: due, local: local)
     return hasBegun(civil, before: end, ledger) ? nil : end

@@ -11,9 +11,13 @@ public struct Occurrences: Sendable {
 
   /// Creates the occurrences of a schedule.
   ///
-  /// - Parameter completed: The date of the latest completion, for a schedule that follows completions; nil if there
-  ///   was none.
-  public init(_ schedule: Schedule, in calendar: WorkCalendar, completed: CivilDate? = nil) {
+  /// - Parameters:
+  ///   - completed: The date of the latest completion, for a schedule that follows completions; nil if there was none.
+  ///   - earliest: For such a schedule, a date from which it recurs at the latest; nil for no such date.
+  public init(
+    _ schedule: Schedule, in calendar: WorkCalendar, completed: CivilDate? = nil,
+    from earliest: CivilDate? = nil
+  ) {
     times = schedule.times
     limits = schedule.limits
     self.calendar = calendar
@@ -21,7 +25,8 @@ public struct Occurrences: Sendable {
       let counting = completed.flatMap { date in
         origin.completionsAfter.map { date > $0 } ?? true ? date : nil
       }
-      recurrence = .daily(.init(start: counting?.adding(period) ?? origin.start))
+      let start = counting?.adding(period) ?? origin.start
+      recurrence = .daily(.init(start: min(start, earliest ?? start)))
     } else {
       recurrence = schedule.recurrence
     }

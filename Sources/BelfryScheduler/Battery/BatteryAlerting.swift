@@ -90,7 +90,7 @@ struct BatteryAlerting: Sendable {
     guard let (id, warning) = first, let alarm = alarm(id.alarm) else { return nil }
     let content = Notification.Content(
       id: id, title: alarm.title, note: alarm.note, zoneName: zones.foreignName(of: alarm),
-      at: times[id] ?? now)
+      at: times[id] ?? now, movedTo: alarm.progress.moves[id.occurrence]?.time)
     return Alert(
       delivery: PendingDelivery(
         due: now,

@@ -96,7 +96,8 @@ struct DeliveryPlanner {
     Notification.Content(
       id: OccurrenceID(alarm: alarm.id, occurrence: occurrence), title: alarm.title,
       note: alarm.note, zoneName: store.context.zones.foreignName(of: alarm), at: time,
-      sound: alarm.delivery.sound, partner: alarm.partner?.name)
+      sound: alarm.delivery.sound, partner: alarm.partner?.name,
+      movedTo: alarm.progress.moves[occurrence]?.time)
   }
 
   private func actions(of alarm: Alarm) -> [Notification.Action] {
@@ -115,7 +116,7 @@ struct DeliveryPlanner {
     _ firing: Evaluation.Firing, of alarm: Alarm, _ ledger: DeliveryLedger
   ) -> ActionName? {
     guard let name = alarm.delivery.run, firing.step == 0,
-      firing.due == store.timeline(alarm).zone.instant(of: firing.occurrence)
+      firing.due == store.timeline(alarm).occurrence(firing.occurrence).at
     else { return nil }
     let id = OccurrenceID(alarm: alarm.id, occurrence: firing.occurrence)
     let entry = ledger.entry(.occurrence(id, .firing), due: firing.due)

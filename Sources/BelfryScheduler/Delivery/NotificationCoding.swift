@@ -101,7 +101,8 @@ extension Notification.Content {
     else { return nil }
     self.init(
       id: id, title: title, note: json["note"]?.string, zoneName: json["zone"]?.string, at: time,
-      sound: json["sound"]?.string, partner: json["partner"]?.string)
+      sound: json["sound"]?.string, partner: json["partner"]?.string,
+      movedTo: json["movedTo"]?.occurrence)
   }
 
   fileprivate var members: [String: JSON?] {
@@ -109,6 +110,7 @@ extension Notification.Content {
       "alarm": JSON(id.alarm), "occurrence": JSON(id.occurrence), "title": .string(title),
       "at": JSON(at), "note": note.map { .string($0) }, "zone": zoneName.map { .string($0) },
       "sound": sound.map { .string($0) }, "partner": partner.map { .string($0) },
+      "movedTo": movedTo.map { JSON($0) },
     ]
   }
 }
@@ -180,13 +182,15 @@ extension Notification.MissedSummary.Item {
     else { return nil }
     self.init(
       id: id, title: title, due: due,
-      payload: json["payload"].flatMap { LogPayloadRecord.decode($0) })
+      payload: json["payload"].flatMap { LogPayloadRecord.decode($0) },
+      movedTo: json["movedTo"]?.occurrence)
   }
 
   fileprivate var json: JSON {
     .object(omittingNil: [
       "alarm": JSON(id.alarm), "occurrence": JSON(id.occurrence), "title": .string(title),
       "due": JSON(due), "payload": payload.map(LogPayloadRecord.encode),
+      "movedTo": movedTo.map { JSON($0) },
     ])
   }
 }

@@ -43,8 +43,8 @@ struct StoreEvaluation: Sendable {
       guard let occurrence = event.occurrence else { continue }
       let item = TickReport.Item(
         id: OccurrenceID(alarm: transition.alarm.id, occurrence: occurrence),
-        title: transition.alarm.title, due: timeline.zone.instant(of: occurrence),
-        payload: event.payload)
+        title: transition.alarm.title, due: timeline.occurrence(occurrence).at,
+        payload: event.payload, movedTo: timeline.occurrence(occurrence).movedTo)
       if event.action == .missed { missed.append(item) }
       if event.action == .done { completed.append(item) }
     }

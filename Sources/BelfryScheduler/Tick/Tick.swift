@@ -94,7 +94,7 @@ public struct Tick: Sendable {
   private func summarize(_ report: inout TickReport) async {
     let items = report.missed.map {
       Notification.MissedSummary.Item(
-        id: $0.id, title: $0.title, due: $0.due, payload: $0.payload)
+        id: $0.id, title: $0.title, due: $0.due, payload: $0.payload, movedTo: $0.movedTo)
     }
     let now = store.context.now
     guard let summary = Notification.MissedSummary(items, at: now) else { return }

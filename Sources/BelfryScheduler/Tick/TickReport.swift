@@ -13,6 +13,8 @@ public struct TickReport: Sendable {
     public let due: Instant
     /// The facts of the outcome, such as earlier missed occurrences; nil if there are none.
     public let payload: LogPayload?
+    /// The civil time to which the occurrence was moved; nil if it was due at its own time.
+    public let movedTo: CivilDateTime?
 
     /// The alarm.
     public var alarm: Identifier { id.alarm }

@@ -68,7 +68,7 @@ public struct AlarmSummary: Hashable, Sendable {
   public var isFinished: Bool { content.status.isFinished }
 
   /// True if a list shows nothing but the title, the schedule and the next occurrence: nothing rings, waits, was missed,
-  /// is skipped or paused, and the alarm has no tags, cascade or partner.
+  /// is skipped, moved or paused, and the alarm has no tags, cascade or partner.
   public var isPlain: Bool {
     switch state {
     case .active, .disabled, .finished: break
@@ -76,8 +76,8 @@ public struct AlarmSummary: Hashable, Sendable {
     }
     let status = content.status
     return status.pending.isEmpty && status.missed.isEmpty && status.skipped.isEmpty
-      && status.pausedUntil == nil && status.snooze == nil && tags.isEmpty && !hasCascade
-      && partner == nil
+      && status.pausedUntil == nil && status.snooze == nil && status.moved.isEmpty && tags.isEmpty
+      && !hasCascade && partner == nil
   }
 
   /// The part of a summary that decides whether and where a list shows the alarm.

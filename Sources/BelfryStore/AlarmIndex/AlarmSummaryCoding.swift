@@ -54,6 +54,11 @@ enum AlarmSummaryWriter {
       number(Int64($0.count))
     }
     optional(status.pausedUntil) { number(Int64($0.minuteNumber)) }
+    number(Int64(status.moved.count))
+    for (civil, time) in status.moved.sorted(by: { $0.key < $1.key }) {
+      number(Int64(civil.minuteNumber))
+      number(Int64(time.minuteNumber))
+    }
   }
 }
 
@@ -160,6 +165,14 @@ struct AlarmSummaryReader {
     }
     guard let isPaused = byte() else { return nil }
     if isPaused == 1 { status.pausedUntil = civil() }
+    guard let moved = number(), (0...10_000).contains(moved) else { return nil }
+    for _ in 0..<moved {
+      guard let occurrence = civil(), let time = civil() else { return nil }
+      status.moved[occurrence] = time
+    }
+    if let next = status.next, let time = status.moved[next.civil] {
+      status.next = Timeline.Occurrence(civil: next.civil, movedTo: time, at: next.at)
+    }
     return status
   }
 }

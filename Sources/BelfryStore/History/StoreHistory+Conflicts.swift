@@ -146,6 +146,8 @@ extension StoreHistory {
       "\(alarm.isDeleted) \(alarm.latestStamp?.description ?? "")"
     case (let alarm as Alarm, .occurrence(let civil)):
       alarm.progress.occurrences[civil].map { "\($0.answer) \($0.revision)" }
+    case (let alarm as Alarm, .move(let civil)):
+      alarm.progress.moves[civil].map { "\($0.text) \($0.stamp?.description ?? "")" }
     case (let record as SettingsRecord, .setting(let key)):
       record.values[key].map { "\($0) \(record.stamps[key]?.description ?? "")" }
     default: nil
@@ -167,6 +169,7 @@ extension StoreHistory {
     case .deletion: alarm.isDeleted == (decision.rule == .unseenEdit)
     case .occurrence(let civil):
       alarm.progress.occurrences[civil]?.answer.rawValue == decision.discarded
+    case .move(let civil): alarm.progress.moves[civil]?.text == decision.discarded
     case .setting: false
     }
   }
@@ -223,6 +226,16 @@ extension StoreHistory {
       let action: LogEntry.Action = record.answer == .skipped ? .skipped : .done
       return Transition(
         alarm: restored, events: [Event(action, civil, revision: record.revision)])
+    case .move(let civil):
+      var restored = alarm
+      let time = other.progress.moves[civil]?.time
+      let stamp = Stamp.next(after: alarm.latestStamp, now: context.now, device: device)
+      restored.progress.moves[civil] = OccurrenceMove(to: time, stamp: stamp)
+      let payload = LogPayload.move(
+        from: alarm.progress.moves[civil]?.time ?? civil, to: time ?? civil)
+      let revision = alarm.progress.occurrences[civil]?.revision ?? 0
+      return Transition(
+        alarm: restored, events: [Event(.moved, civil, payload: payload, revision: revision)])
     case .setting: return Transition(alarm: alarm, events: [])
     }
   }

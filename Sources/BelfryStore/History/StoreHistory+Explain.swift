@@ -88,7 +88,8 @@ extension StoreHistory {
             origin: origin.map { SetAside.Origin($0.commit) }, decision: nil))
       }
     }
-    let civils = occurrence.map { [$0] } ?? alarm.progress.occurrences.keys.sorted()
+    let known = Set(alarm.progress.occurrences.keys).union(alarm.progress.moves.keys)
+    let civils = occurrence.map { [$0] } ?? known.sorted()
     explanation.occurrences = civils.map { ($0, parts($0, versions)) }
     return explanation
   }
@@ -151,14 +152,22 @@ extension StoreHistory {
 
   private func parts(_ civil: CivilDateTime, _ versions: [Version]) -> [Explanation.Part] {
     func state(_ alarm: Alarm?) -> String? {
-      guard let alarm, let record = alarm.progress.occurrences[civil] else { return nil }
-      return StoreHistory.text(of: record, in: store.timeline(alarm))
+      guard let alarm else { return nil }
+      let record = alarm.progress.occurrences[civil].map {
+        StoreHistory.text(of: $0, civil, in: store.timeline(alarm))
+      }
+      let move = alarm.progress.moves[civil]?.text
+      return record == nil && move == nil
+        ? nil : [record, move].compactMap { $0 }.joined(separator: ", ")
     }
     return versions.reversed().compactMap { version in
       guard let value = state(version.alarm) else { return nil }
-      let decision = version.decision(
-        .occurrence(civil),
-        keeping: version.alarm.progress.occurrences[civil]?.answer.rawValue ?? "")
+      let decision =
+        version.decision(
+          .occurrence(civil),
+          keeping: version.alarm.progress.occurrences[civil]?.answer.rawValue ?? "")
+        ?? version.decision(
+          .move(civil), keeping: version.alarm.progress.moves[civil]?.text ?? "")
       // A merge that keeps the state of one side introduces nothing, except by a decision.
       if version.parents.contains(where: { state($0) == value }), decision == nil { return nil }
       return Explanation.Part(
@@ -167,15 +176,17 @@ extension StoreHistory {
     }
   }
 
-  /// Returns the state of an occurrence as text, such as `pending`, `skipped (automatically)` or `open; skipped
+  /// Returns the recorded state of an occurrence as text, such as `pending`, `skipped (automatically)` or `open; skipped
   /// (automatically) does not count, because another device had edited pause`.
-  private static func text(of record: OccurrenceRecord, in timeline: Timeline) -> String {
-    let fields = timeline.alarm.mergeState.stamps
+  private static func text(
+    of record: OccurrenceRecord, _ civil: CivilDateTime, in timeline: Timeline
+  ) -> String {
+    let fields = timeline.alarm.stamps(for: civil)
     guard let (state, outcome) = record.outcome(under: fields) else {
       return record.answer.rawValue
     }
     let text = state.rawValue + (record.auto ? " (automatically)" : "")
-    let edits = timeline.unseenEdits(state, outcome)
+    let edits = timeline.unseenEdits(state, outcome, of: civil)
     if edits.isEmpty { return text }
     return "\(record.answer.rawValue); \(text) does not count, because another device had edited "
       + edits.joined(separator: " and ")

@@ -16,7 +16,7 @@ struct StoreCache: StorePart {
   let store: Store
 
   /// The version of the tables and of their content. Another version is removed.
-  private static let version: Int64 = 3
+  private static let version: Int64 = 4
 
   private static let tables = """
     CREATE TABLE state (generation INTEGER NOT NULL, fingerprint TEXT NOT NULL, count INTEGER NOT NULL);

@@ -12,6 +12,7 @@ import BelfryCore
 /// | `replacedDevice` | `replaced`: the id of the device that the entry's device replaces |
 /// | `deletion` | `reason`: `recalled`, `partnershipEnded` or `partnerRemoved`; `partner`: the name |
 /// | `snooze` | `until`: an instant |
+/// | `move` | `from`, `to`: the dates and times at which the occurrence would have rung, and rings |
 /// | `pause` | `until`: a date and time |
 /// | `followUp` | `number`, `count`; `unanswered`: true if it rang and nobody answered |
 /// | `skippedByPause` | `earlier?`: `{count, first}` |
@@ -77,6 +78,10 @@ public enum LogPayloadRecord {
       return .replacedDevice(try reader.required("replaced", \.identifier, "an identifier"))
     case "deletion": return try reason(&reader).map { .deletion($0) }
     case "snooze": return .snooze(until: try reader.required("until", \.instant, "an instant"))
+    case "move":
+      return .move(
+        from: try reader.required("from", \.occurrence, "a date and time"),
+        to: try reader.required("to", \.occurrence, "a date and time"))
     case "pause":
       return .pause(until: try reader.required("until", \.occurrence, "a date and time"))
     case "followUp":
@@ -214,6 +219,8 @@ public enum LogPayloadRecord {
     case .replacedDevice(let device): return object("replacedDevice", ["replaced": JSON(device)])
     case .deletion(let reason): return object("deletion", members(reason))
     case .snooze(let until): return object("snooze", ["until": JSON(until)])
+    case .move(let from, let to):
+      return object("move", ["from": JSON(from), "to": JSON(to)])
     case .pause(let until): return object("pause", ["until": JSON(until)])
     case .followUp(let number, let count, let isUnanswered):
       return object(

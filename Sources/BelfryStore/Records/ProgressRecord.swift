@@ -1,7 +1,9 @@
 import BelfryCore
 
-/// The `progress` member of an alarm's record: `{armed, cleared?, floor?, completed?, rehearsal?, generation?, bases?,
-/// occurrences?}`.
+/// The `progress` member of an alarm's record: `{armed, cleared?, floor?, completed?, rehearsal?, generation?, moves?,
+/// bases?, occurrences?}`.
+///
+/// `moves` has `{time?, stamp?}` by occurrence: the civil time at which it rings, which is missing if it was moved back.
 ///
 /// An occurrence has the key `state` with what its state needs, as earlier versions of Belfry write it. If the clock
 /// decided the state:
@@ -25,19 +27,42 @@ enum ProgressRecord {
       completed: try nested.optional("completed", \.date, "a date"),
       generation: try nested.optional("generation", \.count, "a count") ?? 0,
       rehearsal: try nested.optional("rehearsal", \.instant, "an instant"))
+    progress.moves = try decodeMoves(&nested)
     let bases = try nested.optional("bases", bases, "a list of stamps by field") ?? []
     if var records = try nested.nested("occurrences") {
       for key in records.keys {
-        guard let civil = CivilDateTime(key) else {
-          throw records.error(
-            "'progress.occurrences' names '\(key)', which is not a date and time", at: key)
-        }
+        let civil = try occurrence(key, of: "occurrences", in: records)
         guard var record = try records.nested(key) else { continue }
         progress.occurrences[civil] = try decodeOccurrence(&record, bases)
       }
     }
     extras.merge(nested.remaining(under: "progress/")) { $1 }
     return progress
+  }
+
+  private static func decodeMoves(
+    _ reader: inout RecordReader
+  ) throws(RecordError) -> [CivilDateTime: OccurrenceMove] {
+    guard var moves = try reader.nested("moves") else { return [:] }
+    var result: [CivilDateTime: OccurrenceMove] = [:]
+    for key in moves.keys {
+      let civil = try occurrence(key, of: "moves", in: moves)
+      guard var move = try moves.nested(key) else { continue }
+      result[civil] = OccurrenceMove(
+        to: try move.optional("time", \.occurrence, "a date and time"),
+        stamp: try move.optional("stamp", \.stamp, "a stamp"))
+    }
+    return result
+  }
+
+  private static func occurrence(
+    _ key: String, of member: String, in reader: RecordReader
+  ) throws(RecordError) -> CivilDateTime {
+    guard let civil = CivilDateTime(key) else {
+      throw reader.error(
+        "'progress.\(member)' names '\(key)', which is not a date and time", at: key)
+    }
+    return civil
   }
 
   static func encode(_ alarm: Alarm) -> JSON {
@@ -48,7 +73,15 @@ enum ProgressRecord {
     let positions = Dictionary(
       uniqueKeysWithValues: bases.enumerated().map { ($1.basis, Int64($0)) })
     let occurrences = progress.occurrences.map { civil, record in
-      (civil.description, encode(record, alarm.mergeState.stamps, positions))
+      (civil.description, encode(record, alarm.stamps(for: civil), positions))
+    }
+    let moves = progress.moves.map { civil, move in
+      (
+        civil.description,
+        JSON.object(omittingNil: [
+          "time": move.time.map { JSON($0) }, "stamp": move.stamp.map { JSON($0) },
+        ])
+      )
     }
     return .object(omittingNil: [
       "armed": JSON(progress.armed), "cleared": progress.cleared.map { JSON($0) },
@@ -56,6 +89,7 @@ enum ProgressRecord {
       "completed": progress.completed.map { JSON($0) },
       "rehearsal": progress.rehearsal.map { JSON($0) },
       "generation": progress.generation == 0 ? nil : .integer(Int64(progress.generation)),
+      "moves": moves.isEmpty ? nil : .object(Dictionary(uniqueKeysWithValues: moves)),
       "bases": bases.isEmpty ? nil : .array(bases.map(\.json)),
       "occurrences": occurrences.isEmpty
         ? nil : .object(Dictionary(uniqueKeysWithValues: occurrences)),

@@ -15,10 +15,13 @@ public struct MergeDecision: Hashable, Sendable {
     case deletion
     /// The outcome of an occurrence.
     case occurrence(CivilDateTime)
+    /// The move of an occurrence.
+    case move(CivilDateTime)
     /// The setting with the given key.
     case setting(String)
 
-    /// The name in commits and documents: `title`, `cascade.every`, `tags.home`, `deleted`, `2026-11-23T09:00`, `snooze`.
+    /// The name in commits and documents: `title`, `cascade.every`, `tags.home`, `deleted`, `2026-11-23T09:00`,
+    /// `moves.2026-11-23T09:00`, `snooze`.
     public var name: String {
       switch self {
       case .field(let field): field.rawValue
@@ -26,11 +29,13 @@ public struct MergeDecision: Hashable, Sendable {
       case .tag(let tag): Subject.tagPrefix + tag.text
       case .deletion: "deleted"
       case .occurrence(let civil): civil.description
+      case .move(let civil): Subject.movePrefix + civil.description
       case .setting(let key): key
       }
     }
 
     private static let tagPrefix = "tags."
+    private static let movePrefix = "moves."
 
     /// The name for display: `title`, `cascade.device Watch`.
     public var fieldText: FieldText {
@@ -53,6 +58,10 @@ public struct MergeDecision: Hashable, Sendable {
         self = .tag(tag)
       } else if let civil = CivilDateTime(name) {
         self = .occurrence(civil)
+      } else if name.hasPrefix(Subject.movePrefix),
+        let civil = CivilDateTime(String(name.dropFirst(Subject.movePrefix.count)))
+      {
+        self = .move(civil)
       } else {
         return nil
       }
@@ -154,7 +163,7 @@ extension AlarmRecord {
   ) -> [MergeDecision] {
     fields(a, b, joined: joined, base: base) + tags(a, b, joined: joined, base: base)
       + cascades(a, b, joined: joined, base: base)
-      + occurrences(a, b, joined: joined, base: base)
+      + occurrences(a, b, joined: joined, base: base) + moves(a, b, joined: joined, base: base)
       + [deletion(a, b, joined: joined, base: base)].compactMap { $0 }
   }
 
@@ -243,6 +252,24 @@ extension AlarmRecord {
         keptText: FieldText(winner.answer.rawValue),
         discardedText: FieldText(loser.answer.rawValue), keptStamp: nil, discardedStamp: nil,
         isFirstKept: isFirstKept, rule: rule)
+    }
+  }
+
+  /// Returns the occurrences that both sides moved, to different times.
+  private static func moves(
+    _ a: Alarm, _ b: Alarm, joined: Alarm, base: Alarm?
+  ) -> [MergeDecision] {
+    a.progress.moves.keys.sorted().compactMap { civil in
+      let before = base?.progress.moves[civil]
+      guard let one = a.progress.moves[civil], let two = b.progress.moves[civil],
+        one.time != two.time, one != before, two != before
+      else { return nil }
+      let isFirstKept = joined.progress.moves[civil]?.time == one.time
+      let (winner, loser) = isFirstKept ? (one, two) : (two, one)
+      return MergeDecision(
+        alarm: a.id, title: joined.title, subject: .move(civil), keptText: FieldText(winner.text),
+        discardedText: FieldText(loser.text), keptStamp: winner.stamp, discardedStamp: loser.stamp,
+        isFirstKept: isFirstKept, rule: one.stamp == two.stamp ? .greaterText : .laterEdit)
     }
   }
 

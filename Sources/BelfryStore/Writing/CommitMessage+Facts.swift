@@ -22,6 +22,7 @@ extension CommitMessage {
     case .deletion(.partnerRemoved(let partner)):
       return [("Reason", "partnerRemoved"), ("Partner", partner)]
     case .snooze(let until): return [("Until", until.description)]
+    case .move(let from, let to): return [("From", from.description), ("To", to.description)]
     case .pause(let until): return [("Until", until.description)]
     case .followUp(let number, let count, false): return [("Follow-up", "\(number)/\(count)")]
     case .followUp(let number, let count, true):

@@ -26,7 +26,8 @@ public struct CommitMessage: Hashable, Sendable {
     if let device { self.trailers.append(("Device", device.text)) }
   }
 
-  /// Creates the message of one event, such as `Done: Pay rent (2026-12-01 09:00)`.
+  /// Creates the message of one event, such as `Done: Pay rent (2026-12-01 09:00)` or
+  /// `Moved: Bins (2026-11-30 18:00) to 2026-12-01 15:00`.
   public init(_ event: Event, of alarm: Alarm, device: Identifier) {
     var trailers = [("Alarm", alarm.id.text)]
     let label = event.action == .done && event.auto ? "Completed" : event.action.label
@@ -35,6 +36,7 @@ public struct CommitMessage: Hashable, Sendable {
       subject += " (\(occurrence.date) \(occurrence.time))"
       trailers.append(("Occurrence", occurrence.description))
     }
+    if case .move(_, let time) = event.payload { subject += " to \(time.date) \(time.time)" }
     trailers.append(("Action", event.action.rawValue))
     if event.auto { trailers.append((CommitMessage.auto, "true")) }
     self.init(
@@ -91,8 +93,7 @@ public struct CommitMessage: Hashable, Sendable {
     if [settings, calendar, adoption, merge].contains(action) { return true }
     return switch LogEntry.Action(rawValue: action) {
     case .created, .edited, .enabled, .disabled, .deleted, .paused, .resumed, .stopped, .snoozed,
-      .done, .skipped,
-      .unskipped, .dismissed:
+      .moved, .done, .skipped, .unskipped, .dismissed:
       true
     case .fired, .reminded, .missed, .cleared, .undone, .exhausted, .called, .rehearsed,
       .unknown:

@@ -34,6 +34,22 @@ package struct AlarmOutput: Sendable {
     times.full(occurrence, zone: zone)
   }
 
+  /// Returns the time at which an occurrence rings, and its own time if it was moved:
+  /// `Tue 24 Nov 2026, 15:00, moved from Mon 18:00`.
+  package func when(_ occurrence: Timeline.Occurrence, zone: String) -> String {
+    times.full(occurrence.civil, movedTo: occurrence.movedTo, zone: zone)
+  }
+
+  /// Returns the time at which an occurrence of an alarm rings, and its own time if it was moved.
+  package func when(_ occurrence: CivilDateTime, of alarm: Alarm) -> String {
+    times.full(occurrence, movedTo: alarm.progress.moves[occurrence]?.time, zone: alarm.shownZone)
+  }
+
+  /// Returns the time at which an occurrence of a status rings, and its own time if it was moved.
+  private func when(_ occurrence: CivilDateTime, in summary: AlarmSummary) -> String {
+    times.full(occurrence, movedTo: summary.status.moved[occurrence], zone: summary.zone)
+  }
+
   /// Returns a moment on this device's wall clock, without the date if it is today.
   package func when(_ instant: Instant) -> String { times.moment(instant) }
 
@@ -45,18 +61,18 @@ package struct AlarmOutput: Sendable {
     for line in state(summary) { append(line, to: &text) }
     let older = status.pending.map(\.occurrence).filter { $0 != status.current }
     if status.state != .pending, !older.isEmpty {
-      append([Piece("Pending:", .brightMagenta)] + list(older, zone: summary.zone), to: &text)
+      append([Piece("Pending:", .brightMagenta)] + list(older, in: summary), to: &text)
     }
     if status.state != .missed, !status.missed.isEmpty {
-      append([Piece("Missed:", .red)] + list(status.missed, zone: summary.zone), to: &text)
+      append([Piece("Missed:", .red)] + list(status.missed, in: summary), to: &text)
     }
     if !status.skipped.isEmpty {
       append(
-        [Piece("Skips", .yellow)] + list(status.skipped, naming: \.first, zone: summary.zone),
+        [Piece("Skips", .yellow)] + list(status.skipped, naming: \.first, in: summary),
         to: &text)
     }
     if let next = status.next {
-      let when = (status.state == .active ? "" : "next ") + when(next.civil, zone: summary.zone)
+      let when = (status.state == .active ? "" : "next ") + when(next, zone: summary.zone)
       append(
         [Piece(when + ","), Piece(" " + Span.until(next.at.seconds(since: now)))], to: &text)
     }
@@ -88,7 +104,7 @@ package struct AlarmOutput: Sendable {
     append(
       [
         Piece("Pending:", .brightMagenta),
-        Piece(" \(when(pending.occurrence, zone: summary.zone)),"),
+        Piece(" \(when(pending.occurrence, in: summary)),"),
         Piece(" stopped \(age)"),
       ], to: &text)
     let isFirst = pending.followUpsSent == 0
@@ -167,7 +183,7 @@ package struct AlarmOutput: Sendable {
   /// Returns the lines for the alarm's state and the command to type; no lines for an active alarm.
   private func state(_ summary: AlarmSummary) -> [[Piece]] {
     let status = summary.status
-    let current = status.current.map { when($0, zone: summary.zone) }
+    let current = status.current.map { when($0, in: summary) }
     let id = summary.id.short
     switch status.state {
     case .active: return []
@@ -197,14 +213,14 @@ package struct AlarmOutput: Sendable {
       return [
         [
           Piece("Pending:", .brightMagenta)
-        ] + list(status.pending.map(\.occurrence), zone: summary.zone, end: ",") + [
+        ] + list(status.pending.map(\.occurrence), in: summary, end: ",") + [
           Piece(asks ?? " not confirmed yet")
         ],
         [Piece("if it is done: belfry done \(id)", .faint)],
       ]
     case .missed:
       return [
-        [Piece("Missed:", .red)] + list(status.missed, zone: summary.zone),
+        [Piece("Missed:", .red)] + list(status.missed, in: summary),
         [
           Piece("if it is done: belfry done \(id);", .faint),
           Piece(" if not: belfry dismiss \(id)", .faint),
@@ -226,12 +242,12 @@ package struct AlarmOutput: Sendable {
   /// - Parameter naming: the occurrence to name; by default the latest one.
   private func list(
     _ occurrences: [CivilDateTime], naming: KeyPath<[CivilDateTime], CivilDateTime?> = \.last,
-    zone: String, end: String = ""
+    in summary: AlarmSummary, end: String = ""
   ) -> [Piece] {
     guard let last = occurrences[keyPath: naming] else { return [] }
     let more = occurrences.count - 1
-    if more == 0 { return [Piece(" \(when(last, zone: zone))\(end)")] }
-    return [Piece(" \(when(last, zone: zone))"), Piece(" and \(more) more\(end)")]
+    if more == 0 { return [Piece(" \(when(last, in: summary))\(end)")] }
+    return [Piece(" \(when(last, in: summary))"), Piece(" and \(more) more\(end)")]
   }
 
   /// The text of an empty list.
@@ -257,6 +273,6 @@ package struct AlarmOutput: Sendable {
       return alarm.enabled ? "it has no further occurrence" : "it is disabled"
     }
     return
-      "next is \(when(next.civil, zone: alarm.shownZone)), \(Span.until(next.at.seconds(since: now)))"
+      "next is \(when(next, zone: alarm.shownZone)), \(Span.until(next.at.seconds(since: now)))"
   }
 }

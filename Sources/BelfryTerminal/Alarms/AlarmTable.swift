@@ -174,7 +174,7 @@ package struct AlarmTable: Sendable {
     rows.endCell(muted)
     times.append(summary.rule.recurrence, times: summary.rule.times, to: &rows.bytes)
     rows.endCell(.faint)
-    if let next { times.appendRelative(next.civil, to: &rows.bytes) }
+    if let next { times.appendRelative(next.time, to: &rows.bytes) }
     rows.endCell(muted)
     rows.endCell()
     return group
@@ -217,15 +217,25 @@ package struct AlarmTable: Sendable {
     switch status.state {
     case .snoozed: return status.snooze.map { "until \(times.brief($0.until))" } ?? ""
     case .ringing, .pending, .missed:
-      return status.current.map { "since \(times.brief(local($0, summary.zone)))" } ?? ""
+      return status.current.map {
+        "since \(times.brief(local(status.time(of: $0), summary.zone)))"
+      } ?? ""
     case .active, .paused, .disabled, .finished:
       return next(summary) ?? ""
     }
   }
 
+  /// Returns the own time of the occurrence that a row shows, if it was moved, or else of the first one that was; nil if
+  /// there is none.
+  private func moved(_ status: AlarmStatus) -> CivilDateTime? {
+    let shown = status.state == .active ? status.next?.civil : status.current
+    if let shown, status.moved[shown] != nil { return shown }
+    return status.moved.keys.min()
+  }
+
   private func next(_ summary: AlarmSummary) -> String? {
     guard let next = summary.next else { return nil }
-    return times.isLocal(summary.zone) ? times.relative(next.civil) : times.relative(next.at)
+    return times.isLocal(summary.zone) ? times.relative(next.time) : times.relative(next.at)
   }
 
   /// Returns a civil time of a zone on this device's wall clock.
@@ -267,7 +277,11 @@ package struct AlarmTable: Sendable {
     }
     if let skipped = status.skipped.first {
       let more = status.skipped.count > 1 ? " +\(status.skipped.count - 1)" : ""
-      badges.append("skips \(times.relative(local(skipped, summary.zone)))\(more)")
+      let time = status.time(of: skipped)
+      badges.append("skips \(times.relative(local(time, summary.zone)))\(more)")
+    }
+    if let moved = moved(status) {
+      badges.append("moved from \(times.relative(local(moved, summary.zone)))")
     }
     if !summary.tags.isEmpty {
       badges.append(summary.tags.sorted().map { "+\($0.text)" }.joined(separator: " "))

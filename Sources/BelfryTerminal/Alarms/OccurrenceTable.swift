@@ -39,15 +39,18 @@ package struct OccurrenceTable {
     let days = DayBounds(times)
     let rows = items.map { item in
       let zone = item.alarm.shownZone
+      let moved = item.occurrence.movedTo.map { _ in
+        "moved from \(times.relative(item.occurrence.civil))"
+      }
       let elsewhere =
         times.isLocal(zone)
-        ? "" : "\(times.time(item.occurrence.civil.time)) \(Printable.text(zone))"
+        ? nil : "\(times.time(item.occurrence.time.time)) \(Printable.text(zone))"
       return (
         group: days.group(of: item.occurrence.at),
         cells: [
           TextColumns.Cell(times.relative(item.occurrence.at)),
           TextColumns.Cell(Printable.text(item.alarm.shownTitle), .bold),
-          TextColumns.Cell(elsewhere, .faint),
+          TextColumns.Cell([elsewhere, moved].compactMap { $0 }.joined(separator: ", "), .faint),
         ]
       )
     }

@@ -46,7 +46,7 @@ where Base.Element == LogEntry {
       case .stopped, .snoozed, .exhausted: 4
       case .reminded: 5
       case .done, .skipped, .missed: 6
-      case .unskipped, .dismissed, .cleared: 7
+      case .moved, .unskipped, .dismissed, .cleared: 7
       case .disabled, .paused, .rehearsed, .unknown: 8
       case .undone: 9
       case .deleted: 10
@@ -147,7 +147,8 @@ package struct LogLines<Base: Sequence>: Sequence, IteratorProtocol where Base.E
   /// Returns true for an action that a user can take on several alarms or occurrences at once.
   private static func isBulk(_ entry: LogEntry) -> Bool {
     switch entry.action {
-    case .created, .enabled, .disabled, .deleted, .paused, .resumed, .skipped, .unskipped, .done,
+    case .created, .enabled, .disabled, .deleted, .paused, .resumed, .skipped, .moved, .unskipped,
+      .done,
       .dismissed, .cleared:
       !entry.auto
     default: false

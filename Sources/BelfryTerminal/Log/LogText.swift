@@ -146,6 +146,9 @@ package struct LogText {
       let civil = zones.local.civil(at: until)
       let isSameDay = civil.date == zones.local.civil(at: entry.at).date
       return "until \(isSameDay ? times.time(civil.time) : times.full(civil))"
+    case .move(let from, let to):
+      let isFromOwn = from == entry.occurrence
+      return (isFromOwn ? "" : "from \(times.full(from)) ") + "to \(times.full(to))"
     case .pause(let until): return "until \(times.full(until))"
     case .followUp(let number, let count, let isUnanswered):
       return "\(number) of \(count)\(isUnanswered ? ", unanswered" : "")"

@@ -78,13 +78,13 @@ package struct NotificationText {
 
   private func body(_ summary: Notification.MissedSummary) -> String {
     guard !summary.others.isEmpty else {
-      return "Was due \(times.full(summary.first.id.occurrence))."
+      return "Was due \(times.full(summary.first.time))."
         + (MissedText.text(summary.first.payload, times).map {
           "\n\($0.prefix(1).uppercased() + $0.dropFirst())."
         } ?? "")
     }
     let lines = summary.items.prefix(NotificationText.maxMissedLines).map { item in
-      "\(item.title), \(times.full(item.id.occurrence))"
+      "\(item.title), \(times.full(item.time))"
         + (MissedText.text(item.payload, times).map { ": \($0)" } ?? "")
     }
     let rest = summary.items.count - lines.count
@@ -93,7 +93,7 @@ package struct NotificationText {
 
   /// Returns the occurrence in words, with its zone if that is not the device's own.
   package func time(of content: Notification.Content) -> String {
-    times.full(content.id.occurrence) + (content.zoneName.map { " \($0)" } ?? "")
+    times.full(content.time) + (content.zoneName.map { " \($0)" } ?? "")
   }
 
   private func text(_ step: Notification.CascadeStep) -> String {
@@ -155,7 +155,7 @@ package struct NotificationText {
   package static func message(_ call: Notification.Call) -> String {
     let kind = call.isTest ? "a test of an automated backup alarm" : "an automated backup alarm"
     let due = call.subject.map { subject in
-      "\(subject.title)\(subject.occurrence.map { ", due at \($0.time)" } ?? "")."
+      "\(subject.title)\(subject.time.map { ", due at \($0.time)" } ?? "")."
     }
     let sentences = [
       "This is \(kind) from \(call.source).", due ?? "Nothing is due.", call.note ?? "",

@@ -155,6 +155,15 @@ package struct TimeText: Sendable {
       "\(full(civil)) \(Printable.text(zone))\(here(civil, zone: zone).map { " (\($0))" } ?? "")"
   }
 
+  /// Returns the time at which an occurrence rings, and its own time if it was moved:
+  /// `Tue 24 Nov 2026, 15:00, moved from Mon 18:00`.
+  package func full(
+    _ civil: CivilDateTime, movedTo time: CivilDateTime?, zone: String
+  ) -> String {
+    guard let time else { return full(civil, zone: zone) }
+    return "\(full(time, zone: zone)), moved from \(relative(civil))"
+  }
+
   /// Returns the time of an occurrence in another zone on this device's wall clock, such as `04:00 here`, with the
   /// weekday if the date differs; nil if the times are the same.
   private func here(_ civil: CivilDateTime, zone: String) -> String? {

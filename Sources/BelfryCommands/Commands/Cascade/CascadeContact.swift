@@ -116,7 +116,8 @@ private struct ContactCall: Sendable {
     return Notification.Call(
       callout.target,
       subject: Notification.Call.Subject(
-        alarm: alarm.id, title: alarm.title, occurrence: occurrence),
+        alarm: alarm.id, title: alarm.title, occurrence: occurrence,
+        movedTo: occurrence.flatMap { alarm.progress.moves[$0]?.time }),
       source: NotificationText.source(primary), note: note, isTest: callout.isTest)
   }
 }

@@ -40,9 +40,7 @@ struct CascadePreview: ParsableCommand {
     let text = editing.text(alarm)
     let now = editing.context.storeContext.now
     let status = try editing.store.status(alarm)
-    let current = status.current.map {
-      Timeline.Occurrence(civil: $0, at: timeline.zone.instant(of: $0))
-    }
+    let current = status.current.map { timeline.occurrence($0) }
     let isOpen = status.state == .ringing || status.state == .snoozed
     if !alarm.enabled, !common.json {
       CommandDiagnostic.warn(

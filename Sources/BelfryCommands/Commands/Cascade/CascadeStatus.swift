@@ -79,7 +79,7 @@ struct CascadeStatus: ParsableCommand {
     let now = context.storeContext.now
     let zone = store.timeline(outlook.alarm).zone
     Console.line(
-      "\(Printable.text(outlook.alarm.title)), \(context.times.full(outlook.next.civil))\(outlook.zoneName.map { " \(Printable.text($0))" } ?? ""), \(Span.until(outlook.next.at.seconds(since: now)))"
+      "\(Printable.text(outlook.alarm.title)), \(context.times.full(outlook.next.time))\(outlook.zoneName.map { " \(Printable.text($0))" } ?? ""), \(Span.until(outlook.next.at.seconds(since: now)))"
     )
     let width = outlook.members.map { TextWidth.of(label(of: $0)) }.max() ?? 0
     for member in outlook.members {

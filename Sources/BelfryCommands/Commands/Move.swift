@@ -1,0 +1,161 @@
+import ArgumentParser
+import BelfryActions
+import BelfryCore
+import BelfryInput
+import BelfryStore
+import BelfryTerminal
+
+struct Move: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "move",
+    abstract: "Move one occurrence to another time.",
+    discussion: """
+      Moves the occurrence that is ringing, pending or missed; otherwise the next one.
+      The rest of the schedule stays. A date alone keeps the time of day.
+
+        belfry move bins tomorrow 15:00
+        belfry move gym friday                   # at its usual time
+        belfry move gym 1h later
+        belfry move gym from wednesday to thursday 19:00
+        belfry move gym back                     # to its own time
+      """)
+
+  @Argument(help: "The alarms, then the new time or 'back'.", completion: .selections)
+  var words: [String] = []
+
+  @Option(help: "The occurrence: a date, or 2026-11-23T09:00 (default: the current or next one).")
+  var occurrence: String?
+
+  @OptionGroup var common: CommonOptions
+  @ParentCommand var root: Belfry
+
+  func validate() throws {
+    if words.isEmpty { throw ValidationError("Name the alarm and its new time.") }
+  }
+
+  func run() throws {
+    let context = try common.context(root)
+    let words = MoveWords(words, InputParser(context).context)
+    if occurrence != nil, words.occurrence != nil {
+      throw CommandError(
+        .usage, "--occurrence and 'from' both name the occurrence.", hint: "Use one of them.")
+    }
+    let parser = InputParser(context)
+    // A time that is not understood is reported before the first command creates a store.
+    if words.newTime.isEmpty {
+      throw CommandError(
+        .usage, "'\(Printable.text(self.words.joined(separator: " ")))' has no new time.",
+        hint:
+          "Write it behind the alarm: belfry move \(Printable.text(self.words[0])) tomorrow 15:00")
+    }
+    _ = try words.time(parser)
+    let store = try context.open(.writing)
+    let selection = try context.explaining {
+      try context.selector(of: store).select(words.alarms, all: false, for: .skip)
+    }
+    var (civil, local): (CivilDateTime?, InputParser) = (nil, parser)
+    if !selection.isBulk, let alarm = try store.alarm(selection.ids[0]) {
+      let timeline = store.timeline(alarm)
+      local = parser.with(zone: timeline.zone, calendar: timeline.calendar)
+      civil = try (occurrence ?? words.occurrence).map {
+        try parser.occurrence(
+          $0, of: timeline, option: occurrence == nil ? "from" : "--occurrence")
+      }
+    } else if occurrence ?? words.occurrence != nil {
+      throw CommandError(
+        .usage, "an occurrence needs one alarm.", hint: "Name the alarm of the occurrence.")
+    }
+    let action = MoveOccurrences(
+      selection.ids, occurrence: civil, to: try words.time(local),
+      settings: try context.settings(store))
+    let changes = try context.explaining { try action.perform(in: store) }
+    let output = AlarmOutput(store: store, style: context.style)
+    if common.json {
+      return try Console.write(
+        changes.compactMap { change in
+          change.events.last.map { output.document(change.alarm, change.status, event: $0) }
+        }, asList: selection.isBulk)
+    }
+    for change in changes {
+      for line in AnswerText(output).messages(change) { Console.line(line) }
+      if let line = outlook(change, store, output) { Console.line(line) }
+    }
+  }
+
+  /// Returns the next occurrence other than the moved one, in a sentence; nil if there is none.
+  private func outlook(_ change: AlarmChange, _ store: Store, _ output: AlarmOutput) -> String? {
+    guard let civil = change.events.last?.occurrence else { return nil }
+    let timeline = store.timeline(change.alarm)
+    let upcoming = timeline.upcoming(after: store.context.now).prefix(2).first { $0.civil != civil }
+    guard let other = upcoming else { return nil }
+    let when = output.when(other, zone: change.alarm.shownZone)
+    return other.at > timeline.occurrence(civil).at ? "Then: \(when)." : "Before it: \(when)."
+  }
+}
+
+/// The arguments of `move`: names of alarms, perhaps an occurrence behind `from`, then the new time, perhaps behind `to`.
+private struct MoveWords {
+  private(set) var alarms: [String]
+  /// The occurrence behind `from`.
+  private(set) var occurrence: String?
+  private(set) var newTime: String
+
+  /// Separates the words. The new time is the longest end that is one.
+  init(_ words: [String], _ context: InputContext) {
+    let words = words.flatMap { word in
+      // `move bins "to tomorrow 15:00"`
+      word.hasPrefix("to ") ? word.split(separator: " ").map(String.init) : [word]
+    }
+    let folded = words.map { $0.lowercased() }
+    (alarms, newTime) = (words, "")
+    if let to = folded.lastIndex(of: "to"), to > 0, to < words.count - 1 {
+      alarms = Array(words[..<to])
+      newTime = words[(to + 1)...].joined(separator: " ")
+    } else {
+      for start in words.indices {
+        let text = words[start...].joined(separator: " ")
+        guard MoveWords.isTime(text, context) else { continue }
+        alarms = Array(words[..<start])
+        newTime = text
+        break
+      }
+    }
+    if let from = alarms.lastIndex(where: { $0.lowercased() == "from" }), from > 0,
+      from < alarms.count - 1
+    {
+      occurrence = alarms[(from + 1)...].joined(separator: " ")
+      alarms = Array(alarms[..<from])
+    }
+  }
+
+  private static func isTime(_ text: String, _ context: InputContext) -> Bool {
+    if text.lowercased() == "back" || shift(text, context) != nil { return true }
+    do throws(InputError) {
+      _ = try Input.moment(text, in: context)
+      return true
+    } catch {
+      // `move gym 7`: the person has to choose.
+      if case .ambiguous = error { return true }
+      return false
+    }
+  }
+
+  /// Returns the seconds of `2 hours later` or `1d earlier`; nil for any other text.
+  private static func shift(_ text: String, _ context: InputContext) -> Int64? {
+    for (end, sign) in [("later", Int64(1)), ("earlier", -1)]
+    where text.lowercased().hasSuffix(" " + end) {
+      let length = String(text.dropLast(end.count + 1))
+      if let seconds = try? Input.length(length, in: context) { return sign * seconds }
+    }
+    return nil
+  }
+
+  /// Returns the new time.
+  ///
+  /// - Throws: `CommandError` if it is not understood.
+  func time(_ parser: InputParser) throws -> MoveOccurrences.Time {
+    if newTime.lowercased() == "back" { return .back }
+    if let seconds = MoveWords.shift(newTime, parser.context) { return .shift(seconds) }
+    return .moment(try parser.moment(newTime, of: nil))
+  }
+}
