@@ -71,6 +71,25 @@ import Testing
     #expect(log(fixture, of: fixture.store.context.makeIdentifier()).isEmpty)
   }
 
+  @Test("The log of a period begins with its first day, with an index and without one")
+  func period() async throws {
+    let fixture = try await fixture()
+    let tea = try fixture.alarm("Tea")
+    let start = try #require(CivilDate("2026-08-15"))
+    func check() {
+      for alarm in [nil, tea.id] {
+        let expected = log(fixture, of: alarm).filter { $0.at.rfc3339 >= "\(start)" }
+        let found = Array(fixture.store.history.log(of: alarm, since: start))
+        #expect(found == expected && !found.isEmpty)
+      }
+    }
+    check()
+    try await index(fixture)
+    check()
+    let later = try #require(CivilDate("2028-01-01"))
+    #expect(Array(fixture.store.history.log(since: later)).isEmpty)
+  }
+
   @Test("A day that has changed since is read from its files, and the next index has it")
   func changes() async throws {
     let fixture = try await fixture()

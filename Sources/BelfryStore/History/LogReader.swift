@@ -10,9 +10,13 @@ final class LogReader {
   fileprivate let store: Store
   private let report: (String, RecordError) -> Void
   private let alarm: Identifier?
+  /// The path of the first day's folder; empty for all days.
+  fileprivate let first: String
 
   /// The number of days that are read from their files before the index is opened, as few commands need more.
   fileprivate static let directDays = 8
+  /// The number of days that are taken from the index together at first, if the first day is given.
+  fileprivate static let periodBatch = 64
   /// The maximum number of days that are taken from the index together.
   fileprivate static let largestBatch = 256
   /// The number of days from which on they are taken on all cores.
@@ -20,10 +24,13 @@ final class LogReader {
 
   /// - Parameters:
   ///   - alarm: The alarm whose entries are returned; nil for all alarms.
+  ///   - first: The UTC day of the first entries; nil for all days.
   ///   - report: Receives the path and the error of each file that is not a valid entry.
   init(
-    _ store: Store, of alarm: Identifier?, report: @escaping (String, RecordError) -> Void
+    _ store: Store, of alarm: Identifier?, since first: CivilDate? = nil,
+    report: @escaping (String, RecordError) -> Void
   ) {
+    self.first = first.map { "\($0)".replacing("-", with: "/") } ?? ""
     self.store = store
     self.alarm = alarm
     self.report = report
@@ -130,7 +137,8 @@ private struct LogEntryIterator: IteratorProtocol {
 
   init(_ reader: LogReader) {
     self.reader = reader
-    days = AnyIterator(LogReader.days(reader.store).makeIterator())
+    let first = reader.first
+    days = AnyIterator(LogReader.days(reader.store).lazy.prefix { $0 >= first }.makeIterator())
   }
 
   mutating func next() -> LogEntry? {
@@ -143,8 +151,10 @@ private struct LogEntryIterator: IteratorProtocol {
   }
 
   private mutating func readBatch() {
-    let isDirect = count < LogReader.directDays
-    let names = Array(days.prefix(isDirect ? 1 : Swift.min(count, LogReader.largestBatch)))
+    // The reader of a period needs all of its days.
+    let isDirect = count < LogReader.directDays && reader.first.isEmpty
+    let size = reader.first.isEmpty ? count : Swift.max(count, LogReader.periodBatch)
+    let names = Array(days.prefix(isDirect ? 1 : Swift.min(size, LogReader.largestBatch)))
     if names.isEmpty { return }
     count += names.count
     let known = isDirect ? [nil] : reader.indexed(names)

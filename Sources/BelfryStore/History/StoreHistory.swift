@@ -8,13 +8,14 @@ public struct StoreHistory: StorePart {
   ///
   /// - Parameters:
   ///   - alarm: The alarm whose entries are returned; nil for all alarms. Entries of other alarms are not parsed.
+  ///   - first: The UTC day of the first entries; nil for all days. Earlier days are not read.
   ///   - report: Receives the path and the error of each file that is not a valid entry. The path is relative to the
   ///     store.
   public func log(
-    of alarm: Identifier? = nil,
+    of alarm: Identifier? = nil, since first: CivilDate? = nil,
     report: @escaping (String, RecordError) -> Void = { _, _ in }
   ) -> some Sequence<LogEntry> {
-    LogReader(store, of: alarm, report: report).entries()
+    LogReader(store, of: alarm, since: first, report: report).entries()
   }
 }
 
