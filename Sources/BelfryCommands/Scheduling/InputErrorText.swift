@@ -78,7 +78,7 @@ struct InputErrorText {
   /// True if the value has no words of its own, so that the whole value is wrong.
   private var isPlainValue: Bool {
     switch kind {
-    case .time, .date, .length, .period, .moment, .zone, .end: true
+    case .time, .date, .length, .period, .moment, .zone, .end, .months, .weeks, .years: true
     case .dates, .weekdays, .monthDays, .yearDay, .schedule: false
     }
   }
@@ -227,6 +227,9 @@ extension InputParser.Kind {
     case .yearDay: "a date of a year"
     case .zone: "a time zone"
     case .schedule: "a schedule"
+    case .months: "a month"
+    case .weeks: "a week"
+    case .years: "a year"
     }
   }
 
@@ -245,6 +248,9 @@ extension InputParser.Kind {
       "Write them as 15, '1,15', last, last-2, 'first mon', 'last-1 fri' or 'last workday'."
     case .yearDay: "Write it as 03-15, '24 dec' or 'fourth thu of nov'."
     case .zone: "Write it as Europe/Berlin or berlin."
+    case .months: "Write it as december, 2026-12, next, or 'december to february'."
+    case .weeks: "Write it as next, 2026-12-14, 2026-W51, or '14 dec to 4 jan'."
+    case .years: "Write it as 2027, next, or '2026 to 2028'."
     case .schedule:
       "Examples: 'every other tue 7pm', 'last workday 9am', 'tomorrow 18:00'. See 'belfry help when'."
     }

@@ -10,7 +10,7 @@ final class InputParser {
   /// The kind of a value, with examples for errors.
   enum Kind {
     case time, date, dates, end, moment, length, period, weekdays, monthDays, yearDay, zone,
-      schedule
+      schedule, months, weeks, years
   }
 
   let context: InputContext
