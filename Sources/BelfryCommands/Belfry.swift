@@ -24,7 +24,8 @@ struct Belfry: ParsableCommand {
       CommandGroup(
         name: "ALARMS",
         subcommands: [
-          Add.self, At.self, In.self, When.self, List.self, Next.self, Show.self, Edit.self,
+          Add.self, At.self, In.self, When.self, List.self, Next.self, Month.self, Week.self,
+          Year.self, Show.self, Edit.self,
           Enable.self, Disable.self,
           PauseCommand.self, Resume.self, Delete.self,
         ]),
@@ -144,7 +145,7 @@ struct Belfry: ParsableCommand {
     "create": "add",
     "modify": "edit", "change": "edit", "set": "edit", "info": "show", "complete": "done",
     "finish": "done", "ack": "done", "unpause": "resume", "history": "log", "push": "sync",
-    "pull": "sync", "config": "settings",
+    "pull": "sync", "config": "settings", "cal": "month", "agenda": "week",
   ]
 
   /// Returns the error for an unknown command, with the most similar listed command if one is similar enough.

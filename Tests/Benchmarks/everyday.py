@@ -22,6 +22,7 @@ def reading(site):
     commands = [
         ("list", belfry(site.store, "list")),
         ("next 20", belfry(site.store, "next", "--count", "20")),
+        ("month", belfry(site.store, "month")),
         ("idle tick", belfry(site.store, "tick")),
     ]
     return [constant(operation, site.size.label, "belfry", argv) for operation, argv in commands]

@@ -41,6 +41,7 @@ def remembering(site):
         ("log", "belfry", belfry(site.store, "log")),
         ("log", "git", git(site.repository, "log")),
         ("stats", "belfry", belfry(site.store, "stats")),
+        ("year", "belfry", belfry(site.store, "year")),
     ]
     return [constant(operation, site.size.label, tool, argv) for operation, tool, argv in commands]
 

@@ -40,7 +40,8 @@ import Testing
     let sandbox = try await Sandbox.withTea()
     let variables = try withoutLibgit2(sandbox)
     for arguments in [
-      ["--version"], ["--help"], ["list"], ["list", "--json"], ["next"], ["show", "Tea"],
+      ["--version"], ["--help"], ["list"], ["list", "--json"], ["next"], ["month"],
+      ["show", "Tea"],
       ["when", "every", "fri", "9am"], ["tick"],
     ] {
       let output = try await sandbox.belfry(arguments, environment: variables)

@@ -8,7 +8,8 @@ import Testing
   private static let commands = [
     ["list"], ["list", "--cards"], ["list", "--json"], ["list", "--finished"],
     ["list", "--clashes"],
-    ["next"], ["show", "tea"], ["pending"], ["when", "every friday 9am"], ["why", "tea"],
+    ["next"], ["month"], ["week"], ["year"], ["show", "tea"], ["pending"],
+    ["when", "every friday 9am"], ["why", "tea"],
     ["why", "tea", "2026-11-20"], ["log"], ["log", "tea", "--json"], ["stats"], ["stats", "tea"],
     ["status"], ["explain", "tea"], ["export"], ["export", "--format", "ical"], ["doctor"],
     ["calendar", "list"], ["calendar", "show", "de-BE"], ["settings"],
@@ -64,7 +65,7 @@ import Testing
     "On a missing store, a reading command says so, creates nothing, and tells how to create one",
     arguments: [
       ["list"], ["next"], ["status"], ["show", "tea"], ["log"], ["doctor"], ["why", "tea"],
-      ["pending"], ["stats"], ["export"], ["remote", "list"], ["conflicts", "list"],
+      ["pending"], ["stats"], ["month"], ["export"], ["remote", "list"], ["conflicts", "list"],
       ["calendar", "list"], ["partner", "list"], ["hooks", "status"],
     ])
   func missingStore(_ command: [String]) async throws {
@@ -74,7 +75,8 @@ import Testing
       (output.out + output.err).contains("store at \(sandbox.store)"), "\(output.out)\(output.err)")
     #expect((output.out + output.err).contains("belfry add"), "\(output.out)\(output.err)")
     // A new user sees empty listings.
-    let isListing = ["list", "next", "log", "pending", "stats"].contains(command[0])
+    let isListing = ["list", "next", "log", "pending", "stats", "month"]
+      .contains(command[0])
     #expect(output.status == (isListing ? 0 : 1), "\(output.err)")
     #expect(!FileManager.default.fileExists(atPath: sandbox.store))
   }

@@ -14,7 +14,9 @@ import Testing
 
   @Test(
     "The output of a session is as recorded",
-    arguments: ["scheduler", "input", "schedules", "output", "courses", "undo", "words", "move"])
+    arguments: [
+      "scheduler", "input", "schedules", "output", "courses", "undo", "words", "move", "calendar",
+    ])
   func session(_ name: String) async throws {
     let file = TranscriptTests.folder.appending(path: "\(name).txt")
     let recorded = try String(contentsOf: file, encoding: .utf8)

@@ -1,0 +1,100 @@
+import BelfryCore
+
+/// A calendar as lines of text: pure functions of an agenda, a width and a style.
+package struct AgendaText {
+  let agenda: Agenda
+  let times: TimeText
+  let style: Style
+  /// The width in columns.
+  let width: Int
+
+  /// The width in columns below which a month or week is a list of days.
+  package static let narrowest = 60
+  /// The width above which a calendar does not grow.
+  private static let widest = 240
+
+  /// Creates the text of an agenda.
+  ///
+  /// - Parameter width: the width in columns; nil for that of the terminal, or 80 without one.
+  package init(_ agenda: Agenda, _ times: TimeText, _ style: Style, width: Int? = nil) {
+    self.agenda = agenda
+    self.times = times
+    self.style = style
+    self.width = min(width ?? style.width ?? 80, AgendaText.widest)
+  }
+
+  /// The names of the months.
+  static let months = [
+    "January", "February", "March", "April", "May", "June", "July", "August", "September",
+    "October", "November", "December",
+  ]
+
+  /// Returns the lines of a period in the form of its unit.
+  ///
+  /// - Parameter isList: true for a list of days instead of a grid.
+  package func lines(_ period: CalendarPeriod, isList: Bool = false) -> [String] {
+    var lines: [String] = []
+    for (number, dates) in period.units.enumerated() {
+      if number > 0 { lines.append("") }
+      lines.append(
+        isList ? style.paint(title(period.unit, dates), .bold) : heading(period.unit, dates))
+      switch period.unit {
+      case .year: lines += AgendaYear(self, dates).lines
+      case .month where isList || width < AgendaText.narrowest,
+        .week where isList || width < AgendaText.narrowest:
+        lines += AgendaList(self, dates).lines
+      case .month: lines += AgendaMonth(self, dates).lines
+      case .week: lines += AgendaWeek(self, dates).lines
+      }
+    }
+    return lines + AgendaLegend(self, period.unit).lines
+  }
+
+  /// Returns a heading in the middle of the line.
+  private func heading(_ unit: CalendarPeriod.Unit, _ dates: ClosedRange<CivilDate>) -> String {
+    let title = title(unit, dates)
+    let indent = max(0, (width - title.count) / 2)
+    return String(repeating: " ", count: indent) + style.paint(title, .bold)
+  }
+
+  private func title(_ unit: CalendarPeriod.Unit, _ dates: ClosedRange<CivilDate>) -> String {
+    let first = dates.lowerBound
+    switch unit {
+    case .year: return "\(first.year)"
+    case .month: return "\(AgendaText.months[first.month - 1]) \(first.year)"
+    case .week(let weekday):
+      let last = dates.upperBound
+      let long = "\(times.date(first)) - \(times.date(last))"
+      // Weeks are numbered from Monday on.
+      let numbered = weekday == .monday ? "Week \(AgendaText.weekNumber(first)): \(long)" : long
+      let short = "\(times.shortDate(first)) - \(times.shortDate(last))"
+      return [numbered, long].first { TextWidth.of($0) <= width } ?? TextWidth.cut(short, to: width)
+    }
+  }
+
+  /// Returns the number of the week that begins with a Monday, as in ISO 8601.
+  private static func weekNumber(_ monday: CivilDate) -> Int {
+    let thursday = monday.adding(days: 3)
+    return (thursday.dayNumber - CivilDate(year: thursday.year, month: 1, day: 1).dayNumber) / 7 + 1
+  }
+
+  // MARK: Parts
+
+  /// Returns the title of an alarm.
+  func title(_ alarm: Identifier) -> String {
+    guard let subject = agenda.alarms[alarm] else { return alarm.short }
+    return Printable.text(
+      ShownTitle.text(subject.title, note: subject.note, partner: subject.partner))
+  }
+
+  /// Returns the color of an alarm: that of its first tag; nil without tags.
+  func color(_ alarm: Identifier) -> PaletteColor? {
+    agenda.alarms[alarm]?.tags.first.map { PaletteColor.of($0) }
+  }
+
+  /// Returns the names of the holidays of a day, and `paused` if all alarms of the calendar are paused.
+  func remarks(_ day: Agenda.Day) -> [String] {
+    let isPaused = !agenda.alarms.isEmpty && day.paused.count == agenda.alarms.count
+    return day.holidays.map { Printable.text($0) } + (isPaused ? ["paused"] : [])
+  }
+}
