@@ -82,7 +82,9 @@ public struct ReadAgenda {
       in period: Range<Instant>, _ logs: [Identifier: AgendaLog], at now: Instant
     ) -> [Timeline.AgendaItem] {
       let outcomes = logs[timeline.alarm.id]?.outcomes(in: timeline) ?? [:]
-      return timeline.agenda(period, outcomes: outcomes, status: status, at: now)
+      return timeline.agenda(
+        period, outcomes: outcomes, moved: logs[timeline.alarm.id]?.moved ?? [:], status: status,
+        at: now)
     }
 
     func lacksOutcomes(of period: Range<Instant>, in logs: [Identifier: AgendaLog]) -> Bool {

@@ -26,6 +26,11 @@ public struct AgendaLog: Sendable {
     }
   }
 
+  /// The times to which occurrences were moved, by their own times.
+  public var moved: [CivilDateTime: CivilDateTime] {
+    tally.statistics(skipBreaksStreak: false).movedTo
+  }
+
   /// Returns the outcomes. The occurrences of a row are those of the present schedule.
   public func outcomes(in timeline: Timeline) -> [CivilDateTime: Statistics.Outcome] {
     var result = tally.statistics(skipBreaksStreak: false).outcomes
@@ -51,9 +56,9 @@ extension Timeline {
     var last = zone.civil(at: from)
     while let civil = scheduled.next(after: last), civil <= floor {
       last = civil
-      let at = occurrence(civil).at
+      let at = zone.instant(of: civil)
       if at >= period.upperBound { return false }
-      if at > from, outcomes[civil] == nil { return true }
+      if at > from, outcomes[civil] == nil, isBelowFloor(civil) { return true }
     }
     return false
   }

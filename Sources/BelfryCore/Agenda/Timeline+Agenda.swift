@@ -25,10 +25,11 @@ extension Timeline {
   /// - Parameters:
   ///   - period: the instants of the period.
   ///   - outcomes: the outcomes in the log.
+  ///   - moved: the times to which occurrences were moved, in the log. Records keep only recent moves.
   ///   - status: the status of the alarm at `now`.
   public func agenda(
-    _ period: Range<Instant>, outcomes: [CivilDateTime: Statistics.Outcome], status: AlarmStatus,
-    at now: Instant
+    _ period: Range<Instant>, outcomes: [CivilDateTime: Statistics.Outcome],
+    moved: [CivilDateTime: CivilDateTime] = [:], status: AlarmStatus, at now: Instant
   ) -> [AgendaItem] {
     var states = outcomes.mapValues { Agenda.State($0) }
     let isActive = alarm.enabled && !alarm.isDeleted
@@ -37,6 +38,12 @@ extension Timeline {
       if let record = record(of: civil) { states[civil] = Agenda.State(record) }
     }
     addOpen(status, to: &states)
+    func occurrence(_ civil: CivilDateTime) -> Occurrence {
+      guard alarm.progress.moves[civil] == nil, let time = moved[civil] else {
+        return self.occurrence(civil)
+      }
+      return Occurrence(civil: civil, movedTo: time, at: zone.instant(of: time))
+    }
     var items = states.map { AgendaItem(occurrence($0.key), $0.value) }
       .filter { period.contains($0.occurrence.at) }
     if !isActive { return items }
@@ -88,14 +95,15 @@ extension Timeline {
   private func paused(in period: Range<Instant>, at now: Instant) -> [Occurrence] {
     guard let pause = alarm.pause else { return [] }
     let from = max(now, period.lowerBound.adding(seconds: -1))
-    var last = max(zone.civil(at: from), CivilDateTime(minuteNumber: pause.from.minuteNumber - 1))
-    if let floor = alarm.progress.floor { last = max(last, floor) }
+    let start = max(zone.civil(at: from), pause.from.previous)
+    var last = RingingOrder.Position(time: start, civil: start)
+    let order = ringingOrder
     var result: [Occurrence] = []
-    while let civil = scheduled.next(after: last), pause.covers(civil) {
-      last = civil
-      let occurrence = occurrence(civil)
+    while let position = order.next(after: last), pause.covers(position.time) {
+      last = position
+      let occurrence = occurrence(position.civil)
       if occurrence.at >= period.upperBound { break }
-      if occurrence.at > from, isPaused(civil) { result.append(occurrence) }
+      if occurrence.at > from, isPaused(position.civil) { result.append(occurrence) }
     }
     return result
   }
