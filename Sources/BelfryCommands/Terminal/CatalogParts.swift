@@ -360,25 +360,37 @@ struct CatalogParts {
       entries.append(
         LogEntry(
           id: CatalogParts.id, alarm: CatalogParts.id, title: "Rent reminder", occurrence: civil,
-          action: action, at: now.adding(seconds: Int64(week - 17) * 604_800),
+          action: action,
+          at: output.zones.local.instant(of: civil).adding(seconds: Int64(week * week % 47) * 60),
           device: CatalogParts.id, auto: week == 12))
     }
     return Statistics(entries)
   }
 
+  private func sample(_ summary: AlarmSummary) -> AlarmStatistics {
+    let statistics = sample
+    return AlarmStatistics(
+      summary, statistics, statistics.responses { output.zones.local.instant(of: $0) })
+  }
+
   private var statistics: Part {
-    Part(
+    let item = sample(summary(AlarmStatus(state: .active)))
+    return Part(
       name: "statistics",
-      text: StatsText.alarm(
-        summary(AlarmStatus(state: .active)), sample, lateness: [-600, 120, 86_400], output)
-        + "\n" + HeatMap([sample]).text(output.times, style))
+      text: [
+        StatsText.alarm(item, output), DelayPlot.text(item.responses, output.times, style),
+        StatsText.groups(item.responses, output),
+        HeatMap([item.responses]).text(output.times, style),
+      ].joined(separator: "\n"))
   }
 
   private var table: Part {
-    let rows = [
+    let items = [
       summary(AlarmStatus(state: .active)), summary("薬を飲む 💊", AlarmStatus(state: .active)),
-    ]
+    ].map(sample)
     return Part(
-      name: "statistics of all", text: StatsText.table(rows.map { ($0, sample) }, output))
+      name: "statistics of all",
+      text: StatsText.table(items, output) + "\n"
+        + StatsText.total(of: items.count, items.flatMap(\.responses), output))
   }
 }

@@ -10,22 +10,42 @@ public struct Statistics: Hashable, Sendable {
     public static func < (a: Outcome, b: Outcome) -> Bool { a.rank < b.rank }
   }
 
-  /// The outcome of each settled occurrence.
-  public var outcomes: [CivilDateTime: Outcome] = [:]
-  /// The time at which each confirmed occurrence was done.
-  public var doneAt: [CivilDateTime: Instant] = [:]
-  /// The civil times to which occurrences were moved.
-  public var movedTo: [CivilDateTime: CivilDateTime] = [:]
+  /// A settled occurrence.
+  public struct Settled: Hashable, Sendable {
+    /// The civil time, which identifies the occurrence.
+    public let civil: CivilDateTime
+    /// The outcome.
+    public let outcome: Outcome
+    /// The time at which it was done; nil if nobody confirmed it.
+    public let doneAt: Instant?
+    /// The civil time to which it was moved; nil if it was due at its own time.
+    public let movedTo: CivilDateTime?
+  }
+
+  /// The settled occurrences in ascending order.
+  public private(set) var settled: [Settled] = []
   /// The length of the current streak of confirmed occurrences.
-  public var streak = 0
+  public private(set) var streak = 0
   /// The length of the longest streak.
-  public var longestStreak = 0
+  public private(set) var longestStreak = 0
+  /// The latest time at which an occurrence was done; nil if none was.
+  public private(set) var lastDone: Instant?
+
+  /// The outcome of each settled occurrence.
+  public var outcomes: [CivilDateTime: Outcome] {
+    Dictionary(uniqueKeysWithValues: settled.map { ($0.civil, $0.outcome) })
+  }
+
+  /// The civil times to which occurrences were moved.
+  public var movedTo: [CivilDateTime: CivilDateTime] {
+    Dictionary(
+      uniqueKeysWithValues: settled.compactMap { occurrence in
+        occurrence.movedTo.map { (occurrence.civil, $0) }
+      })
+  }
 
   /// Returns the number of occurrences with an outcome.
-  public func count(_ outcome: Outcome) -> Int { outcomes.values.count { $0 == outcome } }
-
-  /// The latest time at which an occurrence was done; nil if none was.
-  public var lastDone: Instant? { doneAt.values.max() }
+  public func count(_ outcome: Outcome) -> Int { settled.count { $0.outcome == outcome } }
 
   /// Computes the statistics from the log.
   ///
@@ -45,11 +65,33 @@ public struct Statistics: Hashable, Sendable {
 
   fileprivate init() {}
 
+  fileprivate mutating func append(_ next: Settled, skipBreaksStreak: Bool) {
+    settled.append(next)
+    if let doneAt = next.doneAt { lastDone = max(lastDone ?? doneAt, doneAt) }
+    switch next.outcome {
+    case .done: streak += 1
+    case .skipped: if skipBreaksStreak { streak = 0 }
+    case .missed, .autoCompleted: streak = 0
+    }
+    longestStreak = max(longestStreak, streak)
+  }
+
+  /// Returns the settled occurrences in ascending order, each with its delay.
+  ///
+  /// - Parameter due: Returns the instant of a civil time. Moved occurrences were due at their new times.
+  public func responses(due: (CivilDateTime) -> Instant) -> [Response] {
+    settled.map { occurrence in
+      Response(
+        civil: occurrence.civil, outcome: occurrence.outcome,
+        delay: occurrence.doneAt?.seconds(since: due(occurrence.movedTo ?? occurrence.civil)))
+    }
+  }
+
   /// Returns the delays from due time to completion in seconds, ascending; negative for an early completion.
   ///
   /// - Parameter due: returns the instant of a civil time. Moved occurrences are due at their new times.
   public func lateness(due: (CivilDateTime) -> Instant) -> [Int64] {
-    doneAt.map { $0.value.seconds(since: due(movedTo[$0.key] ?? $0.key)) }.sorted()
+    responses(due: due).compactMap(\.delay).sorted()
   }
 
   /// Returns the median of numbers in ascending order, or the mean of the two middle ones; nil if there are none.
@@ -62,7 +104,8 @@ public struct Statistics: Hashable, Sendable {
 extension Statistics {
   /// The statistics of an alarm whose log entries are added one by one, in any order.
   public struct Tally: Sendable {
-    private var occurrences: [CivilDateTime: OccurrenceTally] = [:]
+    /// The entries by `CivilDateTime.minuteNumber`.
+    private var occurrences: [Int: OccurrenceTally] = [:]
 
     /// Creates a tally without entries.
     public init() {}
@@ -70,29 +113,47 @@ extension Statistics {
     /// Adds a log entry of the alarm.
     public mutating func add(_ entry: LogEntry) {
       if let civil = entry.occurrence {
-        occurrences[civil, default: OccurrenceTally()].add(entry)
+        occurrences[civil.minuteNumber, default: OccurrenceTally()].add(entry)
       }
     }
 
     /// Returns the statistics of the added entries.
     ///
-    /// - Parameter skipBreaksStreak: true if a skipped occurrence ends a streak, too.
-    public func statistics(skipBreaksStreak: Bool) -> Statistics {
-      var result = Statistics()
-      result.outcomes.reserveCapacity(occurrences.count)
-      result.doneAt.reserveCapacity(occurrences.count)
-      for (civil, occurrence) in occurrences.sorted(by: { $0.key < $1.key }) {
-        guard let outcome = occurrence.outcome else { continue }
-        result.outcomes[civil] = outcome
-        if let doneAt = occurrence.doneAt { result.doneAt[civil] = doneAt }
-        if let movedTo = occurrence.movedTo { result.movedTo[civil] = movedTo }
-        switch outcome {
-        case .done: result.streak += 1
-        case .skipped: if skipBreaksStreak { result.streak = 0 }
-        case .missed, .autoCompleted: result.streak = 0
+    /// - Parameters:
+    ///   - skipBreaksStreak: true if a skipped occurrence ends a streak, too.
+    ///   - dates: the dates of the occurrences that count; nil for all. A streak begins on the first of them.
+    public func statistics(
+      skipBreaksStreak: Bool, on dates: ClosedRange<CivilDate>? = nil
+    ) -> Statistics {
+      Tally.statistics(of: [self], skipBreaksStreak: skipBreaksStreak, on: dates)
+    }
+
+    /// Returns the statistics of the entries of several tallies of an alarm.
+    public static func statistics(
+      of tallies: [Tally], skipBreaksStreak: Bool, on dates: ClosedRange<CivilDate>? = nil
+    ) -> Statistics {
+      var settled: [Settled] = []
+      settled.reserveCapacity(dates == nil ? tallies.reduce(0) { $0 + $1.occurrences.count } : 0)
+      for (number, tally) in tallies.enumerated() {
+        for (minute, occurrence) in tally.occurrences {
+          let civil = CivilDateTime(minuteNumber: minute)
+          if let dates, !dates.contains(civil.date) { continue }
+          // Few occurrences have entries in several tallies, which are parts of the log.
+          if tallies[..<number].contains(where: { $0.occurrences[minute] != nil }) { continue }
+          let occurrence = tallies[(number + 1)...].reduce(occurrence) { merged, other in
+            other.occurrences[minute].map { merged.merged(with: $0) } ?? merged
+          }
+          guard let outcome = occurrence.outcome else { continue }
+          settled.append(
+            Settled(
+              civil: civil, outcome: outcome, doneAt: occurrence.doneAt, movedTo: occurrence.movedTo
+            ))
         }
-        result.longestStreak = max(result.longestStreak, result.streak)
       }
+      settled.sort { $0.civil < $1.civil }
+      var result = Statistics()
+      result.settled.reserveCapacity(settled.count)
+      for occurrence in settled { result.append(occurrence, skipBreaksStreak: skipBreaksStreak) }
       return result
     }
   }
@@ -116,8 +177,9 @@ private struct OccurrenceTally {
   /// The highest outcome, apart from a miss and from a skip in a pause.
   private var settled: Statistics.Outcome?
   private var earliestDone: Instant?
-  /// The answers of all revisions.
-  private var answers: [Answer] = []
+  /// The answers of all revisions. The first one has a place of its own, as most occurrences have no other.
+  private var firstAnswer: Answer?
+  private var otherAnswers: [Answer] = []
   /// The moves of all revisions.
   private var moves: [(entry: Identifier, at: Instant, to: CivilDateTime)] = []
   /// The entries that were undone.
@@ -130,17 +192,20 @@ private struct OccurrenceTally {
   /// A stop on one device makes the occurrence pending on all devices, including those that logged a miss. A skip in a
   /// pause counts only if no device rang.
   var outcome: Statistics.Outcome? {
-    if let settled = (remaining.map(\.outcome) + [settled].compactMap { $0 }).max() {
-      return settled
-    }
+    var best = settled
+    for answer in remaining { best = best.map { max($0, answer.outcome) } ?? answer.outcome }
+    if let best { return best }
     if isStopped { return nil }
     return isMissed ? .missed : isPaused ? .skipped : nil
   }
 
   /// The earliest time at which the occurrence was done.
   var doneAt: Instant? {
-    let times = remaining.filter { $0.outcome == .done }.map(\.time)
-    return (times + [earliestDone].compactMap { $0 }).min()
+    var earliest = earliestDone
+    for answer in remaining where answer.outcome == .done {
+      earliest = earliest.map { min($0, answer.time) } ?? answer.time
+    }
+    return earliest
   }
 
   /// The time of the latest move that was not undone.
@@ -159,6 +224,34 @@ private struct OccurrenceTally {
     }
   }
 
+  private var answers: [Answer] { (firstAnswer.map { [$0] } ?? []) + otherAnswers }
+
+  private mutating func append(_ answer: Answer) {
+    if firstAnswer == nil { firstAnswer = answer } else { otherAnswers.append(answer) }
+  }
+
+  /// Returns the tally of the entries of both.
+  func merged(with other: OccurrenceTally) -> OccurrenceTally {
+    var result = revision >= other.revision ? self : other
+    let lower = revision >= other.revision ? other : self
+    if lower.revision == result.revision {
+      result.isStopped = result.isStopped || lower.isStopped
+      result.isMissed = result.isMissed || lower.isMissed
+      result.isPaused = result.isPaused || lower.isPaused
+      if let outcome = lower.settled {
+        result.settled = result.settled.map { max($0, outcome) } ?? outcome
+      }
+      if let time = lower.earliestDone {
+        result.earliestDone = result.earliestDone.map { min($0, time) } ?? time
+      }
+    }
+    for answer in lower.answers { result.append(answer) }
+    result.moves += lower.moves
+    result.undone.formUnion(lower.undone)
+    result.undoRevisions.formUnion(lower.undoRevisions)
+    return result
+  }
+
   mutating func add(_ entry: LogEntry) {
     let outcome = Statistics.Outcome(entry)
     if case .move(_, let to) = entry.payload { moves.append((entry.id, entry.at, to)) }
@@ -166,7 +259,7 @@ private struct OccurrenceTally {
       if let undoes = entry.undoes { undone.insert(undoes) }
       undoRevisions.insert(entry.revision)
     } else if let outcome, !entry.auto {
-      answers.append(
+      append(
         Answer(
           entry: entry.id, revision: entry.revision, outcome: outcome,
           time: entry.effective ?? entry.at))

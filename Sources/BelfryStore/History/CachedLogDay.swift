@@ -34,11 +34,12 @@ enum CachedLogDay {
   ///   - isUnchanged: Receives the name and the signature of each file, and first `.` for the folder. Returns true if it
   ///     still has this signature.
   static func rows(
-    _ bytes: [UInt8], of alarm: Identifier?, isUnchanged: (String, FileSignature) -> Bool
+    _ bytes: [UInt8], of alarm: Identifier?,
+    isUnchanged: (ArraySlice<UInt8>, FileSignature) -> Bool
   ) -> [Row]? {
     guard var reader = CacheReader(checked: bytes), let folder = reader.signature(),
       let readAt = reader.number(as: Int64.self), folder.isConclusive(at: readAt),
-      isUnchanged(".", folder), let textCount = reader.count()
+      isUnchanged([UInt8(ascii: ".")], folder), let textCount = reader.count()
     else { return nil }
     var texts: [String] = []
     for _ in 0..<textCount {
@@ -52,7 +53,7 @@ enum CachedLogDay {
     for _ in 0..<count {
       guard let signature = reader.signature(), let name = reader.take(nameLength),
         signature.isConclusive(at: readAt),
-        isUnchanged(String(decoding: name, as: UTF8.self), signature),
+        isUnchanged(name, signature),
         let entry = entry(&reader, name, texts, identifiers)
       else { return nil }
       if alarm == nil || entry.alarm == alarm {

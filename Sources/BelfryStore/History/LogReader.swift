@@ -99,6 +99,30 @@ final class LogReader {
     }
   }
 
+  /// Passes the entries of some days to a closure.
+  ///
+  /// - Parameter days: Consecutive days, newest first.
+  func forEachEntry(of days: ArraySlice<String>, _ body: (LogEntry) -> Void) {
+    var rest = days
+    while !rest.isEmpty {
+      let batch = Array(rest.prefix(LogReader.largestBatch))
+      rest = rest.dropFirst(batch.count)
+      let known = batch.count > LogReader.directDays ? LogIndex(store: store).days(batch) : [:]
+      for day in batch {
+        let folder = "log/\(day)"
+        if let bytes = known[day],
+          let rows = LogReader.unchangedRows(bytes, of: alarm, path: "\(store.path)/\(folder)")
+        {
+          for row in rows { body(row.entry) }
+        } else {
+          for name in LogReader.names("\(store.path)/\(folder)") {
+            if let row = read("\(folder)/\(name)") { body(row.entry) }
+          }
+        }
+      }
+    }
+  }
+
   /// Returns the rows of a day in the index if its folder and files are as they were when it was written, or nil.
   ///
   /// - Parameters:
@@ -111,9 +135,14 @@ final class LogReader {
     let folder = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard folder >= 0 else { return nil }
     defer { close(folder) }
+    // One buffer for all names: a string for each would take longer than the system call.
+    var path: [CChar] = []
     return CachedLogDay.rows(bytes, of: alarm) { name, signature in
+      path.removeAll(keepingCapacity: true)
+      for byte in name { path.append(CChar(bitPattern: byte)) }
+      path.append(0)
       var status = stat()
-      return fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0
+      return fstatat(folder, path, &status, AT_SYMLINK_NOFOLLOW) == 0
         && FileSignature(status) == signature
     }
   }

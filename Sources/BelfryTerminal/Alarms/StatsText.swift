@@ -3,66 +3,186 @@ import BelfryStore
 
 /// Statistics as text.
 package enum StatsText {
-  /// Returns the statistics of one alarm.
+  /// Returns the statistics of one alarm. Values that are zero are left out.
   ///
-  /// - Parameter lateness: the times from an occurrence to its confirmation, in seconds, in ascending order. A time is
-  ///   negative if the occurrence was confirmed early.
+  /// - Parameter dates: the dates of the occurrences; nil for all.
   package static func alarm(
-    _ summary: AlarmSummary, _ statistics: Statistics, lateness: [Int64], _ output: AlarmOutput
+    _ item: AlarmStatistics, on dates: ClosedRange<CivilDate>? = nil, _ output: AlarmOutput
   ) -> String {
-    let style = output.style
-    var text = style.paint(style.fit(Printable.text(summary.title)), .bold) + "\n"
-    func row(_ name: String, _ value: String) {
-      text += style.fit("  " + name + String(repeating: " ", count: 14 - name.count) + value) + "\n"
+    let statistics = item.statistics
+    var rows: [(String, String)] = []
+    if statistics.longestStreak > 0 {
+      let current = statistics.streak > 0 ? "\(statistics.streak)" : "none now"
+      rows.append(("streak", "\(current), longest \(statistics.longestStreak)"))
     }
-    row("streak", "\(statistics.streak), longest \(statistics.longestStreak)")
-    row("last done", statistics.lastDone.map { output.when($0) } ?? "never")
-    row("done", "\(statistics.count(.done))")
-    row("automatic", "\(statistics.count(.autoCompleted))")
-    row("skipped", "\(statistics.count(.skipped))")
-    row("missed", "\(statistics.count(.missed))")
-    if let latest = lateness.last, let median = Statistics.median(lateness) {
-      row("delay", "median \(late(median)), longest \(late(latest))")
-    }
-    return text
+    if let lastDone = statistics.lastDone { rows.append(("last done", output.when(lastDone))) }
+    return heading(Printable.text(item.summary.title), dates, output)
+      + list(rows + counts(ResponseSummary(item.responses)), output.style)
   }
 
-  private static func late(_ seconds: Int64) -> String {
+  /// Returns the statistics of several alarms together.
+  ///
+  /// - Parameters:
+  ///   - count: the number of the alarms.
+  ///   - responses: their settled occurrences.
+  ///   - dates: the dates of the occurrences; nil for all.
+  package static func total(
+    of count: Int, _ responses: [Statistics.Response], on dates: ClosedRange<CivilDate>? = nil,
+    _ output: AlarmOutput
+  ) -> String {
+    heading(count == 1 ? "1 alarm" : "\(count) alarms", dates, output)
+      + list(counts(ResponseSummary(responses)), output.style)
+  }
+
+  /// Returns the text for alarms without settled occurrences.
+  ///
+  /// - Parameters:
+  ///   - title: the title of the only alarm; nil for several.
+  ///   - dates: the dates of the occurrences; nil for all.
+  package static func nothing(
+    _ title: String?, on dates: ClosedRange<CivilDate>?, _ times: TimeText
+  ) -> String {
+    let subject = title.map { "\(Printable.text($0)) has no" } ?? "No"
+    return "\(subject) settled occurrences\(dates.map { " (\(times.range($0)))" } ?? " yet").\n"
+  }
+
+  private static func heading(
+    _ title: String, _ dates: ClosedRange<CivilDate>?, _ output: AlarmOutput
+  ) -> String {
+    let dates = dates.map { ", \(output.times.range($0))" } ?? ""
+    return output.style.paint(output.style.fit(title + dates), .bold) + "\n"
+  }
+
+  private static func list(_ rows: [(name: String, value: String)], _ style: Style) -> String {
+    rows.map { name, value in
+      style.fit("  " + name + String(repeating: " ", count: 14 - name.count) + value) + "\n"
+    }.joined()
+  }
+
+  private static func counts(_ summary: ResponseSummary) -> [(name: String, value: String)] {
+    let counts = [
+      ("done", summary.done), ("automatic", summary.autoCompleted), ("skipped", summary.skipped),
+      ("missed", summary.missed),
+    ]
+    var rows = counts.filter { $0.1 > 0 }.map { (name: $0.0, value: "\($0.1)") }
+    if let percent = summary.onTimePercent {
+      rows.append(("on time", "\(percent) % (\(summary.onTime) of \(summary.expected))"))
+    }
+    if let median = summary.median, let longest = summary.delays.last {
+      let spread = spread(summary).map { ", half of them \($0), longest \(delay(longest))" }
+      rows.append(("delay", spread.map { "median \(delay(median))\($0)" } ?? delay(median)))
+    }
+    return rows
+  }
+
+  /// Returns a delay: `2 min`, `10 min early`.
+  package static func delay(_ seconds: Int64) -> String {
     seconds < 0 ? "\(Span.length(-seconds)) early" : Span.length(seconds)
   }
 
-  private static let columns = [
-    ("streak", 6), ("done", 5), ("missed", 6), ("skipped", 7), ("auto", 6), ("longest", 7),
-  ]
+  /// Returns the range of the middle half of the delays, `1 min to 4 min`; nil if there are fewer than two.
+  private static func spread(_ summary: ResponseSummary) -> String? {
+    guard summary.delays.count > 1, let quartiles = summary.quartiles else { return nil }
+    let (lower, upper) = (delay(quartiles.lower), delay(quartiles.upper))
+    return lower == upper ? lower : "\(lower) to \(upper)"
+  }
 
-  /// Returns a table with a row for each alarm.
+  // MARK: Table
+
+  /// Returns a table with a row for each alarm, and columns with a value.
+  ///
+  /// - Parameter dates: the dates of the occurrences; nil for all.
   package static func table(
-    _ all: [(summary: AlarmSummary, statistics: Statistics)], _ output: AlarmOutput
+    _ items: [AlarmStatistics], on dates: ClosedRange<CivilDate>? = nil, _ output: AlarmOutput
   ) -> String {
-    let style = output.style
-    // On a narrow terminal the last columns are left out.
-    var shown = columns[...]
-    func width() -> Int { shown.reduce(0) { $0 + $1.1 + 2 } }
+    let first = items.compactMap { $0.responses.first?.civil.date }.min()
+    let trend = Sparkline(
+      dates.map { max($0.lowerBound, min(first ?? $0.lowerBound, $0.upperBound))...$0.upperBound },
+      times: output.times)
+    let rows = items.map { item -> [String] in
+      let (statistics, summary) = (item.statistics, ResponseSummary(item.responses))
+      let numbers = [
+        statistics.streak, summary.done, summary.missed, summary.skipped, summary.autoCompleted,
+      ]
+      return numbers.map { $0 == 0 ? "" : "\($0)" } + [
+        summary.onTimePercent.map { "\($0) %" } ?? "", summary.median.map(delay) ?? "",
+        trend.text(item.responses),
+        statistics.longestStreak == 0 ? "" : "\(statistics.longestStreak)",
+      ]
+    }
+    let names = [
+      "streak", "done", "missed", "skipped", "auto", "on time", "delay", "trend", "longest",
+    ]
+    return StatsTable(
+      names: names, rows: zip(items, rows).map { (Printable.text($0.summary.shownTitle), $1) }
+    ).text(output.style) + output.style.paint(output.style.fit(trend.legend(output.times)), .faint)
+      + "\n"
+  }
+
+  /// Returns the responses by weekday and by time of day, for those that occur.
+  package static func groups(
+    _ responses: [Statistics.Response], _ output: AlarmOutput
+  ) -> String {
+    func row(_ name: String, _ summary: ResponseSummary) -> (String, [String]) {
+      let numbers = [summary.done, summary.missed].map { $0 == 0 ? "" : "\($0)" }
+      return (
+        name,
+        numbers + [
+          summary.onTimePercent.map { "\($0) %" } ?? "", summary.median.map(delay) ?? "",
+          spread(summary) ?? "",
+        ]
+      )
+    }
+    let days = ResponseSummary.byWeekday(responses)
+    var rows = output.times.week.map { row(TimeText.name($0), days[$0.rawValue]) }
+    let hours = ResponseSummary.byHour(responses)
+    if hours.count(where: { $0.count > 0 }) <= maxHours {
+      rows += hours.enumerated().map { hour, summary in
+        row(CivilTime(hour: hour, minute: 0).map { output.times.time($0) } ?? "\(hour)", summary)
+      }
+    } else {
+      let parts = ResponseSummary.grouped(responses, into: 4) { $0.time.hour / 6 }
+      rows += zip(partsOfDay, parts).map { row($0, $1) }
+    }
+    rows.removeAll { $0.1.allSatisfy(\.isEmpty) }
+    return StatsTable(names: ["done", "missed", "on time", "delay", "middle half"], rows: rows)
+      .text(output.style)
+  }
+
+  /// The maximum number of hours that are listed. More are grouped by the part of the day.
+  private static let maxHours = 6
+  private static let partsOfDay = ["night", "morning", "afternoon", "evening"]
+}
+
+/// A table of values, without the columns that have none. On a narrow terminal, the last columns are left out.
+private struct StatsTable {
+  let names: [String]
+  let rows: [(title: String, cells: [String])]
+
+  func text(_ style: Style) -> String {
+    var shown = names.indices.filter { column in rows.contains { !$0.cells[column].isEmpty } }
+    let widths = names.indices.map { column in
+      rows.reduce(names[column].count) { max($0, $1.cells[column].count) }
+    }
+    func width() -> Int { shown.reduce(0) { $0 + widths[$1] + 2 } }
     while let columns = style.width, shown.count > 1, width() > columns - 16 { shown.removeLast() }
-    let longest = all.map { TextWidth.of(Printable.text($0.summary.shownTitle)) }.max() ?? 0
+    let longest = rows.map { TextWidth.of($0.title) }.max() ?? 0
     let room = max(8, (style.width ?? 100) - width() - 1)
     let titles = min(max(longest, 5), room)
     func line(_ title: String, _ cells: [String]) -> String {
       let title = TextWidth.cut(title, to: titles)
       var text = title + String(repeating: " ", count: titles - TextWidth.of(title))
-      for (cell, column) in zip(cells, shown) {
-        text += "  " + String(repeating: " ", count: max(0, column.1 - cell.count)) + cell
+      for column in shown {
+        let padding = String(repeating: " ", count: max(0, widths[column] - cells[column].count))
+        // The parts of a trend are in the order of time.
+        text +=
+          "  " + (names[column] == "trend" ? cells[column] + padding : padding + cells[column])
       }
+      while text.last == " " { text.removeLast() }
       return text
     }
-    var text = style.paint(line("", columns.map(\.0)), .faint) + "\n"
-    for (summary, statistics) in all {
-      let numbers = [
-        statistics.streak, statistics.count(.done), statistics.count(.missed),
-        statistics.count(.skipped), statistics.count(.autoCompleted), statistics.longestStreak,
-      ]
-      text += line(Printable.text(summary.shownTitle), numbers.map(String.init)) + "\n"
-    }
+    var text = style.paint(line("", names), .faint) + "\n"
+    for row in rows { text += line(row.title, row.cells) + "\n" }
     return text
   }
 }
@@ -72,9 +192,10 @@ package struct HeatMap {
   /// The worst outcome of each day.
   private var days: [CivilDate: Statistics.Outcome] = [:]
 
-  package init(_ all: [Statistics]) {
-    for (civil, outcome) in all.flatMap(\.outcomes) {
-      days[civil.date] = HeatMap.worse(days[civil.date] ?? outcome, outcome)
+  package init(_ all: [[Statistics.Response]]) {
+    for response in all.joined() {
+      let (date, outcome) = (response.civil.date, response.outcome)
+      days[date] = HeatMap.worse(days[date] ?? outcome, outcome)
     }
   }
 
@@ -97,12 +218,18 @@ package struct HeatMap {
     }
   }
 
-  /// Returns the weeks up to a day: as many as fit, at most a year.
-  package func text(_ times: TimeText, _ style: Style) -> String {
-    let today = times.today
-    let weeks = min(53, max(4, ((style.width ?? 80) - 4) / 2))
+  /// Returns the weeks up to today, or to the end of a period: as many as fit, at most a year. They begin with the month
+  /// of the first outcome.
+  package func text(
+    _ times: TimeText, _ style: Style, on dates: ClosedRange<CivilDate>? = nil
+  ) -> String {
+    let today = min(times.today, dates?.upperBound ?? times.today)
     let place = times.week.firstIndex(of: today.weekday) ?? 0
-    let start = today.adding(days: -place - 7 * (weeks - 1))
+    let monday = today.adding(days: -place)
+    let first = days.keys.min().map { min($0, today) } ?? today
+    let needed = (monday.dayNumber - first.adding(days: 1 - first.day).dayNumber + 6) / 7 + 1
+    let weeks = min(53, needed, max(4, ((style.width ?? 80) - 4) / 2))
+    let start = monday.adding(days: -7 * (weeks - 1))
     var text = header(from: start, weeks: weeks, style)
     for row in 0..<7 {
       let name = row % 2 == 0 ? TimeText.name(times.week[row]) : ""

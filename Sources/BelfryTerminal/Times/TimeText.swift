@@ -93,6 +93,21 @@ package struct TimeText: Sendable {
     }
   }
 
+  /// Returns dates from the first to the last: `Nov 2026` for a month, `2026` for a year, else `1 Oct to 31 Dec`.
+  package func range(_ dates: ClosedRange<CivilDate>) -> String {
+    let (first, last) = (dates.lowerBound, dates.upperBound)
+    if first == last { return date(first) }
+    if last >= CivilDate.latest { return "since \(shortDate(first))" }
+    if first <= CivilDate.earliest { return "until \(shortDate(last))" }
+    if DateBuckets.Unit.year.dates(around: first) == dates {
+      return TimeText.fourDigits(first.year)
+    }
+    if DateBuckets.Unit.month.dates(around: first) == dates {
+      return "\(CivilDate.monthNames[first.month - 1]) \(TimeText.fourDigits(first.year))"
+    }
+    return "\(shortDate(first)) to \(shortDate(last))"
+  }
+
   /// Appends a day of a month in UTF-8: `24 Dec` or `Dec 24`.
   package func append(day: Int, ofMonth month: Int, to bytes: inout [UInt8]) {
     let isDayFirst = format.order == .dayMonthYear
