@@ -145,7 +145,8 @@ let package = Package(
       name: "BelfryStoreTests", dependencies: ["BelfryStore", "Files", "Git", "TestSupport"],
       exclude: ["Fixtures"], swiftSettings: unoptimized),
     .testTarget(
-      name: "BelfryExchangeTests", dependencies: ["BelfryExchange", "BelfryStore", "TestSupport"],
+      name: "BelfryExchangeTests",
+      dependencies: ["BelfryExchange", "BelfryStore", "TestSupport", crypto],
       swiftSettings: unoptimized),
     .testTarget(
       name: "BelfryPartnersTests",

@@ -11,7 +11,7 @@ import Glibc
 
 /// The format of an export.
 enum ExportFormat: String, ExpressibleByArgument, CaseIterable {
-  case json, ical
+  case json, ical, html
 }
 
 /// The format of an import.
@@ -19,19 +19,24 @@ enum ImportFormat: String, ExpressibleByArgument, CaseIterable {
   case json, ical, taskwarrior
 }
 
-struct Export: ParsableCommand {
+struct Export: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "export",
     abstract: "Export the store as one document.",
     discussion: """
         belfry export > alarms.json                # alarms, log, devices and settings
         belfry export --format ical > alarms.ics   # the alarms, for a calendar
+        belfry export --format html -o alarms.html # a page for a browser
+        belfry export --format html -o alarms.html --watch
 
       The JSON document is complete, and 'belfry import' may read it repeatedly. Features that a calendar cannot \
-      express are listed on standard error.
+      express are listed on standard error. The page has a calendar, the outcomes and delays of twelve months, and the \
+      alarms with their titles and notes. It is one file without scripts, and loads nothing.
+
+      With --watch, the file is replaced whenever the store or the status of an alarm changes, until Ctrl-C.
       """)
 
-  @Option(help: "The format: json or ical.")
+  @Option(help: "The format: json, ical or html.")
   var format = ExportFormat.json
 
   @Option(
@@ -40,33 +45,88 @@ struct Export: ParsableCommand {
     completion: .file())
   var output: String?
 
+  @Flag(help: "Replace the file whenever the store changes.")
+  var watch = false
+
   @OptionGroup var common: CommonOptions
   @ParentCommand var root: Belfry
 
-  func run() throws {
+  func validate() throws {
+    if watch, output == nil { throw ValidationError("--watch needs --output.") }
+  }
+
+  func run() async throws {
     let context = try common.context(root)
-    let store = try context.open(.reading, welcome: false)
-    var document: [UInt8] = []
-    let problems: [RecordProblem]
+    guard watch, let output else {
+      let store = try context.open(.reading, welcome: false)
+      let export = try Export.document(format, context, store)
+      warn(about: export.remarks)
+      guard let output else { return Console.write(export.bytes) }
+      try Export.write(export.bytes, to: output)
+      return Console.error("Wrote \(Printable.text(output)).")
+    }
+    let (format, opened) = (format, ElapsedTime())
+    let file = ExportWatch(
+      open: {
+        var context = context.refreshed(after: opened)
+        context.storeContext.zones = ZoneLibrary(variable: context.environment["TZ"])
+        return (context, try context.open(.reading, welcome: false))
+      },
+      write: { context, store in
+        let export = try Export.document(format, context, store)
+        try Export.write(export.bytes, to: output)
+        return export.validUntil
+      })
+    try await file.run {
+      Console.error("Wrote \(Printable.text(output)), and replaces it until Ctrl-C.")
+    }
+  }
+
+  /// An exported document.
+  private struct Exported {
+    var bytes: [UInt8] = []
+    /// The features that the format cannot express.
     var remarks: [Remark] = []
-    if format == .json {
-      problems = try ExportDocument.write(store) { document += $0 }
-    } else {
+    /// The time before which the document does not change unless the store does; nil if time does not change it.
+    var validUntil: Instant?
+  }
+
+  private static func document(
+    _ format: ExportFormat, _ context: CommandContext, _ store: Store
+  ) throws -> Exported {
+    var export = Exported()
+    let problems: [RecordProblem]
+    switch format {
+    case .json: problems = try ExportDocument.write(store) { export.bytes += $0 }
+    case .ical:
       let all = try store.allAlarms()
       problems = all.problems
-      (document, remarks) = try CalendarDocument().write(
+      (export.bytes, export.remarks) = try CalendarDocument().write(
         all.alarms.map(store.timeline), now: context.storeContext.now)
+    case .html:
+      let settings = try context.settings(store)
+      let reading = try AlarmPageReader(
+        store, context.times, skipBreaksStreak: settings.skipBreaksStreak
+      ).read()
+      (problems, export.validUntil) = (reading.problems, reading.validUntil)
+      export.bytes = reading.page.html
     }
     context.warnings.warn(about: problems)
+    return export
+  }
+
+  private func warn(about remarks: [Remark]) {
     for remark in remarks {
       CommandDiagnostic.warn(
         "\(Printable.text(remark.title)): a calendar cannot express \(Printable.text(remark.reason))."
       )
     }
-    guard let output else { return Console.write(document) }
+  }
+
+  /// Replaces a file with a document.
+  private static func write(_ document: [UInt8], to output: String) throws {
     let path = CommandEnvironment.absolute(output)
     try DurableFile.write(document, to: path, temporary: "\(path).new-\(getpid())")
-    Console.error("Wrote \(Printable.text(output)).")
   }
 }
 
