@@ -35,10 +35,12 @@ public struct ReadAgenda {
   /// Returns the alarms of a list that the calendar shows.
   public func select(_ alarms: [AlarmSummary]) -> [AlarmSummary] {
     let includesDisabled = filter?.terms.contains(.state(.disabled)) ?? false
-    return alarms.filter { summary in
-      !summary.isDeleted && (includesDisabled || summary.state != .disabled)
-        && filter?.matches(summary) ?? true
-    }
+    return alarms.filter { matches($0) && (includesDisabled || $0.state != .disabled) }
+  }
+
+  /// Returns true if the words select an alarm, which may be disabled.
+  public func matches(_ alarm: AlarmSummary) -> Bool {
+    !alarm.isDeleted && filter?.matches(alarm) ?? true
   }
 
   /// Returns the agenda of the selected alarms.

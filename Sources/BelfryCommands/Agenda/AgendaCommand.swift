@@ -42,10 +42,14 @@ struct AgendaCommand {
         CommandDiagnostic.warn(
           "\(Printable.text(path)) is not valid: \(Printable.text(error.text)).")
       }
-      let selected = reading.select(try context.overview(store))
+      let all = try context.overview(store)
+      let selected = reading.select(all)
       if selected.isEmpty, !rest.isEmpty, !json {
+        let text = Printable.text(URLMask.masked(rest.joined(separator: " ")))
         return Console.line(
-          "No alarm matches '\(Printable.text(URLMask.masked(rest.joined(separator: " "))))'.")
+          all.contains(where: reading.matches)
+            ? "Only disabled alarms match '\(text)'. To show their past: belfry \(verb) disabled \(text)"
+            : "No alarm matches '\(text)'.")
       }
       agenda = try reading.perform(in: store, selected)
     }
@@ -60,7 +64,7 @@ struct AgendaCommand {
     let named: CalendarPeriod?
     let rest: [String]
     do throws(InputError) {
-      (named, rest) = try Input.period(words, of: unit, in: input)
+      (named, rest) = try Input.calendarPeriod(words, of: unit, in: input)
     } catch {
       throw InputErrorText(error, words.joined(separator: " "), kind, nil).commandError
     }
@@ -75,18 +79,24 @@ struct AgendaCommand {
     } else if let count {
       period = period.extended(after: count - 1)
     }
-    guard period.count <= unit.limit, period.isValid else {
+    guard period.isValid else {
+      throw CommandError(.usage, "the calendar is not within the years 1 to 9999.")
+    }
+    guard period.count <= unit.limit else {
       throw CommandError(.usage, "the calendar is longer than \(unit.limit) \(option).")
     }
     return (period, rest)
   }
 
   /// The name of the option with the number of units.
-  private var option: String {
+  private var option: String { verb + "s" }
+
+  /// The name of the command.
+  private var verb: String {
     switch unit {
-    case .week: "weeks"
-    case .month: "months"
-    case .year: "years"
+    case .week: "week"
+    case .month: "month"
+    case .year: "year"
     }
   }
 }

@@ -4,12 +4,12 @@ import TestSupport
 import Testing
 
 /// Tests of the periods of calendars, with every accepted spelling.
-@Suite struct PeriodTests {
+@Suite struct CalendarPeriodTests {
   /// Monday.
   private let context = InputContext.test(CivilDateTime("2026-11-23T10:00")!)
 
   private func text(_ words: String, _ unit: CalendarPeriod.Unit) throws -> String {
-    let (period, rest) = try Input.period(
+    let (period, rest) = try Input.calendarPeriod(
       words.split(separator: " ").map(String.init), of: unit, in: context)
     let dates = period.map { "\($0.dates.lowerBound) \($0.dates.upperBound) \($0.count)" } ?? "-"
     return ([dates] + rest).joined(separator: " ")

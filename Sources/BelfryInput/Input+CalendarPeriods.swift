@@ -16,10 +16,10 @@ extension Input {
   ///
   /// - Throws: `InputError.notUnderstood` for a first word of digits that names no period, `.outOfRange`
   ///   for a period that is too long, and the errors of dates.
-  public static func period(
+  public static func calendarPeriod(
     _ words: [String], of unit: CalendarPeriod.Unit, in context: InputContext
   ) throws(InputError) -> (period: CalendarPeriod?, rest: [String]) {
-    let reader = PeriodReader(unit, context)
+    let reader = CalendarPeriodReader(unit, context)
     for count in stride(from: min(words.count, maxPeriodWords), to: 0, by: -1) {
       if let period = try reader.period(words.prefix(count)) {
         return (period, Array(words.dropFirst(count)))
@@ -41,7 +41,7 @@ extension Input {
 }
 
 /// A reader of the words of one period.
-private struct PeriodReader {
+private struct CalendarPeriodReader {
   private let unit: CalendarPeriod.Unit
   private let context: InputContext
 
@@ -63,10 +63,10 @@ private struct PeriodReader {
   /// Returns the period that all of some words name together; nil if they name none.
   func period(_ words: some Sequence<String>) throws(InputError) -> CalendarPeriod? {
     let text = words.joined(separator: " ").lowercased()
-    let tokens = PeriodReader.tokens(text)
+    let tokens = CalendarPeriodReader.tokens(text)
     if tokens.isEmpty { return nil }
     let dates: ClosedRange<CivilDate>
-    if let separator = tokens.firstIndex(where: PeriodReader.isSeparator) {
+    if let separator = tokens.firstIndex(where: CalendarPeriodReader.isSeparator) {
       guard let start = try point(Array(tokens[..<separator])),
         let end = try point(Array(tokens[(separator + 1)...]))
       else { return nil }
@@ -121,7 +121,9 @@ private struct PeriodReader {
     case .week: if let point = week(tokens) { return point }
     case .month: if let point = month(tokens) { return point }
     case .year:
-      if tokens.count == 1, let year = PeriodReader.year(tokens[0]) { return .dates(dates(year)) }
+      if tokens.count == 1, let year = CalendarPeriodReader.year(tokens[0]) {
+        return .dates(dates(year))
+      }
     }
     // A word such as `sun` is rather a part of a title.
     let text = tokens.joined(separator: " ")
@@ -165,14 +167,17 @@ private struct PeriodReader {
   private func week(_ tokens: [String]) -> Point? {
     guard tokens.count == 1 else { return nil }
     let parts = tokens[0].split(separator: "w", omittingEmptySubsequences: false)
-    guard let number = parts.last.flatMap({ PeriodReader.digits($0) }), (1...53).contains(number)
+    guard let number = parts.last.flatMap({ CalendarPeriodReader.digits($0) }),
+      (1...53).contains(number)
     else { return nil }
     if parts.count == 1 { return parts[0].utf8.count <= 2 ? .week(number) : nil }
     guard parts.count == 2 else { return nil }
     if parts[0].isEmpty { return .week(number) }
     let year = parts[0].hasSuffix("-") ? parts[0].dropLast() : parts[0]
-    return PeriodReader.year(String(year)).flatMap { PeriodReader.monday(week: number, of: $0) }
-      .map { .dates($0...$0) }
+    return CalendarPeriodReader.year(String(year)).flatMap {
+      CalendarPeriodReader.monday(week: number, of: $0)
+    }
+    .map { .dates($0...$0) }
   }
 
   /// Reads `december`, `dec 2026`, `2026-12`, `12/2026`, `12 2026`, `12` and `2026`.
@@ -185,18 +190,19 @@ private struct PeriodReader {
     }
     func number(_ word: String) -> Int? {
       if let month = Vocabulary.month(word) { return month }
-      guard word.utf8.count <= 2, let month = PeriodReader.digits(word), (1...12).contains(month)
+      guard word.utf8.count <= 2, let month = CalendarPeriodReader.digits(word),
+        (1...12).contains(month)
       else { return nil }
       return month
     }
     if words.count == 1 {
-      if let year = PeriodReader.year(words[0]) { return .dates(dates(year)) }
+      if let year = CalendarPeriodReader.year(words[0]) { return .dates(dates(year)) }
       return number(words[0]).map { .month($0) }
     }
     guard words.count == 2 else { return nil }
     if words[1] == "of" { return nil }
     for (month, year) in [(words[0], words[1]), (words[1], words[0])] {
-      if let month = number(month), let year = PeriodReader.year(year) {
+      if let month = number(month), let year = CalendarPeriodReader.year(year) {
         let date = CivilDate(year: year, month: month, day: 1)
         return .dates(date...date)
       }
@@ -224,7 +230,7 @@ private struct PeriodReader {
     switch point {
     case .dates(let dates): dates.lowerBound
     case .month(let month): CivilDate(year: year, month: month, day: 1)
-    case .week(let week): PeriodReader.monday(week: week, of: year)
+    case .week(let week): CalendarPeriodReader.monday(week: week, of: year)
     }
   }
 
