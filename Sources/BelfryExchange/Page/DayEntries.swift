@@ -108,7 +108,8 @@ extension DayEntries {
   ) -> [(civil: CivilDateTime, state: State)] {
     let isLocal = timeline.zone == local
     func shown(_ civil: CivilDateTime) -> CivilDateTime {
-      isLocal ? civil : local.civil(at: timeline.zone.instant(of: civil))
+      let occurrence = timeline.occurrence(civil)
+      return isLocal ? occurrence.time : local.civil(at: occurrence.at)
     }
     var states: [CivilDateTime: State] = [:]
     // A zone is at most a day away.
@@ -129,7 +130,7 @@ extension DayEntries {
     var result = states.map { (civil: shown($0.key), state: $0.value) }
     guard timeline.alarm.enabled else { return result }
     for occurrence in timeline.upcoming(after: now).prefix(maxUpcoming) {
-      let civil = isLocal ? occurrence.civil : local.civil(at: occurrence.at)
+      let civil = isLocal ? occurrence.time : local.civil(at: occurrence.at)
       if civil.date > dates.upperBound { break }
       if states[occurrence.civil] == nil { result.append((civil, .upcoming)) }
     }
