@@ -41,12 +41,47 @@ package enum Console {
     _ = Array("\(line)\n".utf8).withUnsafeBytes { send($0, to: STDOUT_FILENO) }
   }
 
-  /// Writes a message to standard error, with the credentials of URLs masked.
+  /// Writes a message to standard error, with the credentials of URLs masked. On a terminal with colors, the kind of a
+  /// diagnostic is in color: `error:`, `warning:`, `hint:`.
   package static func error(_ line: String) {
-    let bytes = Array((wrapped(URLMask.masked(line), for: STDERR_FILENO) + "\n").utf8)
+    let text = wrapped(whole(URLMask.masked(line)), for: STDERR_FILENO).replacing(glue, with: " ")
+    let bytes = Array((diagnostic(text, isColored: errorsAreColored) + "\n").utf8)
     // A failure cannot be reported, as this is standard error.
     _ = bytes.withUnsafeBytes { send($0, to: STDERR_FILENO) }
   }
+
+  /// True if standard error is a terminal with colors, whatever standard output is.
+  private static let errorsAreColored: Bool = {
+    func variable(_ name: String) -> String { getenv(name).map { String(cString: $0) } ?? "" }
+    return isatty(STDERR_FILENO) == 1
+      && Style.allowsColor(noColor: variable("NO_COLOR"), terminal: variable("TERM"))
+  }()
+
+  /// Returns a diagnostic with its kind in color.
+  package static func diagnostic(_ text: String, isColored: Bool) -> String {
+    guard isColored, !text.contains("\u{1B}") else { return text }
+    let kinds: [(String, Style.Color)] = [
+      ("error:", .red), ("warning:", .yellow), ("hint:", .cyan),
+    ]
+    guard let (kind, color) = kinds.first(where: { text.hasPrefix($0.0 + " ") }) else {
+      return text
+    }
+    return Style(isColored: true, width: nil).paint(kind, color) + text.dropFirst(kind.count)
+  }
+
+  /// A character in place of a space at which no line is broken.
+  private static let glue = "\u{E000}"
+
+  /// Returns a message in which a command at its end stays on one line.
+  private static func whole(_ line: String) -> String {
+    guard let start = line.ranges(of: ": belfry ").last?.lowerBound else { return line }
+    let command = line[start...].dropFirst(2)
+    guard command.utf8.count <= longestWhole, !command.contains("\n") else { return line }
+    return line[..<start] + ": " + command.replacing(" ", with: glue)
+  }
+
+  /// The length up to which a command stays on one line.
+  private static let longestWhole = 38
 
   /// Replaces the current line of the terminal on standard error.
   package static func overwrite(_ text: String) {

@@ -4,21 +4,35 @@ import Glibc
 /// The form of text for people: colors, the width of the terminal, and the form of times.
 package struct Style: Sendable {
   package let isColored: Bool
-  /// The width in columns; nil if standard output is not a terminal.
+  /// True if standard output is a terminal.
+  package let isTerminal: Bool
+  /// The width in columns; nil if standard output is not a terminal and `COLUMNS` is not set.
   package let width: Int?
   /// The form of times and dates.
   package let timeFormat: TimeFormat
 
-  /// Detects the capabilities of the terminal on standard output. `NO_COLOR` and `TERM=dumb` disable colors.
+  /// Detects the capabilities of the terminal on standard output. `NO_COLOR` and `TERM=dumb` disable colors. `COLUMNS`
+  /// is the width of other output.
   ///
   /// - Parameter clock: the setting of the clock.
   package init(_ environment: [String: String], clock: Settings.Clock = .auto) {
     timeFormat = TimeFormat(environment: environment, clock: clock)
-    let isTerminal = isatty(STDOUT_FILENO) == 1
-    let isPlain =
-      !(environment["NO_COLOR"] ?? "").isEmpty || ["", "dumb"].contains(environment["TERM"] ?? "")
-    isColored = isTerminal && !isPlain
-    width = Style.width(STDOUT_FILENO)
+    isTerminal = isatty(STDOUT_FILENO) == 1
+    isColored =
+      isTerminal
+      && Style.allowsColor(
+        noColor: environment["NO_COLOR"] ?? "", terminal: environment["TERM"] ?? "")
+    width =
+      Style.width(STDOUT_FILENO)
+      ?? environment["COLUMNS"].flatMap { Int($0) }.flatMap { $0 >= Style.leastWidth ? $0 : nil }
+  }
+
+  /// The least value of `COLUMNS` that is a width.
+  private static let leastWidth = 20
+
+  /// Returns true if the values of `NO_COLOR` and `TERM` allow colors on a terminal.
+  static func allowsColor(noColor: String, terminal: String) -> Bool {
+    noColor.isEmpty && !["", "dumb"].contains(terminal)
   }
 
   /// Returns the width of a terminal in columns, or nil if the descriptor is not a terminal.
@@ -35,6 +49,7 @@ package struct Style: Sendable {
   package init(isColored: Bool, width: Int?, timeFormat: TimeFormat = TimeFormat()) {
     self.timeFormat = timeFormat
     self.isColored = isColored
+    isTerminal = width != nil
     self.width = width
   }
 
