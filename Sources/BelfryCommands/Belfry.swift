@@ -57,7 +57,8 @@ struct Belfry: ParsableCommand {
         subcommands: [
           SettingsCommand.self, CalendarCommand.self, TierCommand.self, Sounds.self, Catalog.self,
         ]),
-      CommandGroup(name: "MAINTENANCE", subcommands: [Doctor.self, Export.self, Import.self]),
+      CommandGroup(
+        name: "MAINTENANCE", subcommands: [Doctor.self, Backup.self, Export.self, Import.self]),
     ])
 
   @Option(
@@ -91,11 +92,18 @@ struct Belfry: ParsableCommand {
 
   /// Returns the first argument that is neither an option of the root command nor its value.
   private static func commandName(in arguments: [String]) -> String? {
+    withoutStore(arguments).first { $0 != "--store" }
+  }
+
+  /// Returns the arguments behind `--store` and its value. The option without a value is kept.
+  static func withoutStore(_ arguments: [String]) -> [String] {
     var rest = arguments[...]
-    while let option = rest.first, option == "--store" || option.hasPrefix("--store=") {
+    while let option = rest.first,
+      option.hasPrefix("--store=") || option == "--store" && rest.count > 1
+    {
       rest = rest.dropFirst(option == "--store" ? 2 : 1)
     }
-    return rest.first
+    return Array(rest)
   }
 
   /// Prints the error and its hint on standard error, or help on standard output.

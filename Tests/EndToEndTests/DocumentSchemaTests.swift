@@ -283,7 +283,7 @@ import Testing
         Call("cascade", "preview", "tea", lists: "CascadePreview"),
         Call("cascade", "status", "tea", lists: "CascadeReadiness"),
         Call("cascade", "remove", "tea", "1", "--yes", is: "Cascade"),
-        Call("status", is: "Status"), Call("list", lists: "Alarm"),
+        Call("status", is: "Status"), Call("list", lists: "Alarm"), Call("backup", is: "Backup"),
         Call(
           "partner", "invite", "--remote", sandbox.root + "/mailbox.git", "--yes", "--no-wait",
           is: "Invitation"), Call("partner", "list", lists: "Partner"),

@@ -61,8 +61,14 @@ struct Export: AsyncParsableCommand {
       let store = try context.open(.reading, welcome: false)
       let export = try Export.document(format, context, store)
       warn(about: export.remarks)
-      guard let output else { return Console.write(export.bytes) }
-      try Export.write(export.bytes, to: output)
+      guard let output else {
+        Console.write(export.bytes)
+        if format == .json, let path = Export.outputFile {
+          store.noteExport(to: path.isEmpty ? nil : path)
+        }
+        return
+      }
+      try Export.write(export.bytes, to: output, format, store)
       return Console.error("Wrote \(Printable.text(output)).")
     }
     let (format, opened) = (format, ElapsedTime())
@@ -74,7 +80,7 @@ struct Export: AsyncParsableCommand {
       },
       write: { context, store in
         let export = try Export.document(format, context, store)
-        try Export.write(export.bytes, to: output)
+        try Export.write(export.bytes, to: output, format, store)
         return export.validUntil
       })
     try await file.run {
@@ -123,10 +129,29 @@ struct Export: AsyncParsableCommand {
     }
   }
 
-  /// Replaces a file with a document.
-  private static func write(_ document: [UInt8], to output: String) throws {
+  /// Replaces a file with a document. A complete one counts as a backup.
+  private static func write(
+    _ document: [UInt8], to output: String, _ format: ExportFormat, _ store: Store
+  ) throws {
     let path = CommandEnvironment.absolute(output)
     try DurableFile.write(document, to: path, temporary: "\(path).new-\(getpid())")
+    if format == .json { store.noteExport(to: path) }
+  }
+}
+
+extension Export {
+  /// The path of the file on standard output; an empty path for a pipe, and nil for a terminal or another device.
+  private static var outputFile: String? {
+    var status = stat()
+    guard fstat(STDOUT_FILENO, &status) == 0 else { return nil }
+    switch status.st_mode & S_IFMT {
+    case S_IFREG:
+      var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+      let count = readlink("/proc/self/fd/1", &buffer, buffer.count)
+      return count > 0 ? String(decoding: buffer.prefix(count), as: UTF8.self) : nil
+    case S_IFIFO, S_IFSOCK: return ""
+    default: return nil
+    }
   }
 }
 
@@ -253,7 +278,8 @@ struct Import: ParsableCommand {
       show(result, unchanged: unchanged, leftOut: leftOut.count, context)
       for change in skipped {
         Console.line(
-          "  \(Printable.text(change.alarm.title)): without \(change.occurrence.date)")
+          "  \(Printable.text(change.alarm.title)): without \(context.times.date(change.occurrence.date))"
+        )
       }
     }
     // Nothing that Belfry cannot represent is lost without a word.

@@ -32,6 +32,8 @@ extension Store {
       builder.discard()
       throw error
     }
-    return (try open(path, context: context).store, result)
+    let store = try open(path, context: context).store
+    store.local.noteSync(with: [remote.name], at: context.now, holder: context.process)
+    return (store, result)
   }
 }

@@ -102,8 +102,10 @@ public struct StoreSync: StorePart {
       sync.peers.indices.filter { result.exchanges[$0].failure == nil }
         .compactMap { try? sync.peers[$0].transport.get() }, spacing: sign, promise: promise)
     if result.exchanges.count == 1, let failure = result.exchanges[0].failure { throw failure }
-    if result.exchanges.contains(where: { $0.failure == nil }) {
+    let reached = result.exchanges.filter { $0.failure == nil }.map(\.remote.name)
+    if !reached.isEmpty {
       local.note(.sync, at: context.now)
+      local.noteSync(with: reached, at: context.now, holder: context.process)
     }
     return result
   }

@@ -33,8 +33,8 @@ public struct CommitMessage: Hashable, Sendable {
     let label = event.action == .done && event.auto ? "Completed" : event.action.label
     var subject = "\(label)\(event.auto ? " automatically" : ""): \(alarm.title)"
     if let occurrence = event.occurrence {
-      subject += " (\(occurrence.date) \(occurrence.time))"
-      trailers.append(("Occurrence", occurrence.description))
+      subject += CommitMessage.text(of: occurrence)
+      trailers.append((CommitMessage.occurrence, occurrence.description))
     }
     if case .move(_, let time) = event.payload { subject += " to \(time.date) \(time.time)" }
     trailers.append(("Action", event.action.rawValue))
@@ -66,6 +66,13 @@ public struct CommitMessage: Hashable, Sendable {
     }
   }
 
+  /// Returns the end of a subject that names an occurrence.
+  public static func text(of occurrence: CivilDateTime) -> String {
+    " (\(occurrence.date) \(occurrence.time))"
+  }
+
+  /// The trailer that names the occurrence of an action.
+  static let occurrence = "Occurrence"
   /// The trailer of an action that no user took.
   static let auto = "Auto"
   /// The trailer that names the commit that this one undoes.

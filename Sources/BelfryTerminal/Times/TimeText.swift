@@ -150,6 +150,14 @@ package struct TimeText: Sendable {
 
   // MARK: Dates with times
 
+  /// Returns the subject of a commit with its occurrence in this format: `Done: Rent (Mon 23 Nov 2026, 09:00)`.
+  package func subject(_ subject: String, _ occurrence: CivilDateTime?) -> String {
+    guard let occurrence else { return subject }
+    let ending = CommitMessage.text(of: occurrence)
+    return subject.hasSuffix(ending)
+      ? subject.dropLast(ending.count) + " (\(full(occurrence)))" : subject
+  }
+
   /// Returns a date and a time: `Mon 23 Nov 2026, 09:00`.
   package func full(_ civil: CivilDateTime) -> String {
     TimeText.text { appendFull(civil, to: &$0) }
@@ -247,6 +255,11 @@ package struct TimeText: Sendable {
     case TimeText.weekdayRange: bytes.append(TimeText.name(date.weekday))
     default: appendShortDate(date, to: &bytes)
     }
+  }
+
+  /// Returns a date without its weekday and a time: `24 Dec 18:00`, with the year if it is not the current one.
+  package func short(_ civil: CivilDateTime) -> String {
+    "\(shortDate(civil.date)) \(time(civil.time))"
   }
 
   /// Returns a date and a time as `relative` does, but without the date if it is today.
