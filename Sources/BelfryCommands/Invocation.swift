@@ -20,10 +20,14 @@ public enum Invocation {
     #if compiler(>=6.3) && compiler(<6.4)
       ThreadPool.install()
     #endif
-    let arguments = Array(CommandLine.arguments.dropFirst())
+    let arguments = Invocation.expanded(Array(CommandLine.arguments.dropFirst()))
     if arguments == ["--version"] {
       // Scripts call it often, and its answer needs no parser.
       Console.write(BuildVersion.text + "\n")
+      end(0)
+    }
+    if let page = HelpPage.text(for: arguments, Style(CommandEnvironment.processVariables())) {
+      Console.write(page)
       end(0)
     }
     // Most commands read the caches. Their library is loaded on another core while this one parses the arguments.
@@ -35,6 +39,7 @@ public enum Invocation {
       guard let parsed = command as? any AsyncParsableCommand else {
         Invocation.keepMemory()
         try command.run()
+        if Welcome.isPending { Blocking.run { await Welcome.showPending() } }
         end(0)
       }
       // Dispatch aborts the process if no file descriptor is left for it.
@@ -45,6 +50,7 @@ public enum Invocation {
         var asynchronous = transferred
         do {
           try await asynchronous.run()
+          await Welcome.showPending()
           end(0)
         } catch {
           end(Belfry.report(error, arguments: arguments))
@@ -54,6 +60,14 @@ public enum Invocation {
     } catch {
       end(Belfry.report(error, arguments: arguments))
     }
+  }
+
+  /// Returns the arguments with the command that `belfry` alone stands for: on a terminal, the list.
+  private static func expanded(_ arguments: [String]) -> [String] {
+    guard Belfry.withoutStore(arguments).isEmpty, isatty(STDOUT_FILENO) == 1 else {
+      return arguments
+    }
+    return arguments + ["list", "--start"]
   }
 
   /// Makes the allocator keep freed memory for the next allocation, however large it is.

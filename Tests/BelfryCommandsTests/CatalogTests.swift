@@ -10,14 +10,29 @@ import Testing
   /// The approved rendering. `BELFRY_RECORD=1` records it again. Review the difference afterwards.
   @Test(arguments: [40, 60, 80, 120, 200])
   func theRenderingEqualsTheSnapshot(_ width: Int) throws {
-    let text = CatalogTests.text(width, isColored: false)
+    try CatalogTests.compare(CatalogTests.text(width, isColored: false), "catalog-\(width)")
+  }
+
+  /// The colors of the same parts. They are those of the terminal's palette, for light and dark backgrounds.
+  @Test(arguments: [60, 80, 120])
+  func theColorsEqualTheSnapshot(_ width: Int) throws {
+    let text = CatalogParts(Style(isColored: true, width: width)).all
+      .filter { !$0.name.hasPrefix("firing") }
+      .map { "== \($0.name)\n\($0.text)\n" }.joined()
+      .replacing("\u{1B}[", with: "^[")
+    try CatalogTests.compare(text, "catalog-\(width)-color")
+    // A color of its own for the background, or white or black text, would be unreadable on one of the two.
+    #expect(text.firstMatch(of: /\^\[[0-9;]*\b(30|37|4[0-9]|90|97|10[0-7])\b[0-9;]*m/) == nil)
+  }
+
+  private static func compare(_ text: String, _ name: String) throws {
     let file =
       URL(filePath: #filePath).deletingLastPathComponent()
-      .appending(path: "Snapshots/catalog-\(width).txt").path
+      .appending(path: "Snapshots/\(name).txt").path
     if ProcessInfo.processInfo.environment["BELFRY_RECORD"] != nil {
       try text.write(toFile: file, atomically: true, encoding: .utf8)
     }
-    let expected = try String(contentsOfFile: file, encoding: .utf8)
+    let expected = (try? String(contentsOfFile: file, encoding: .utf8)) ?? ""
     let (old, new) = (expected.split(separator: "\n"), text.split(separator: "\n"))
     let first = zip(old, new).first { $0 != $1 }
     #expect(text == expected, "first: \(first.map { "\($0.0)\n\($0.1)" } ?? "the end")")

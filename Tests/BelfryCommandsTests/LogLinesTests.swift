@@ -24,7 +24,7 @@ import Testing
 
   private func lines(_ entries: [LogEntry]) -> [String] {
     let text = LogText(names: [laptop: "laptop", server: "server"], times: .utc)
-    return LogLines(NewestFirst(entries)).map { text.line($0) }
+    return LogLines(NewestFirst(entries)).map { text.row($0) }
   }
 
   @Test("Entries of one timestamp are in the reverse order of an alarm's life")
@@ -59,9 +59,9 @@ import Testing
     ])
     #expect(
       result == [
-        "Mon 23 Nov 2026, 09:05  Done: Rent (09:00)  laptop",
-        "Mon 23 Nov 2026, 09:04  Missed: Tea (09:00)  laptop, server",
-        "Mon 23 Nov 2026, 09:00  Fired: Rent (09:00)  laptop, server",
+        "  09:05  Done       Rent (09:00)  laptop",
+        "  09:04  Missed     Tea (09:00)  laptop, server",
+        "  09:00  Fired      Rent (09:00)  laptop, server",
       ])
   }
 
@@ -75,8 +75,8 @@ import Testing
     ])
     #expect(
       again == [
-        "Mon 23 Nov 2026, 09:09  Fired: Rent (09:00)  laptop, server",
-        "Mon 23 Nov 2026, 09:00  Fired: Rent (09:00)  laptop, server",
+        "  09:09  Fired      Rent (09:00)  laptop, server",
+        "  09:00  Fired      Rent (09:00)  laptop, server",
       ])
     let late = lines([
       entry(.missed, "2026-11-25T09:00:00Z", device: server),
@@ -89,7 +89,7 @@ import Testing
       lines([
         entry(.done, "2026-11-23T10:00:00Z", device: server, auto: true),
         entry(.done, "2026-11-23T09:30:00Z"),
-      ]).first == "Mon 23 Nov 2026, 10:00  Done automatically: Rent (09:00)  server")
+      ]).first == "  10:00  Completed  Rent (09:00), automatically  server")
   }
 
   @Test("An action on several alarms or occurrences is one line")
@@ -101,14 +101,14 @@ import Testing
     }
     #expect(
       lines(paused) == [
-        "Mon 23 Nov 2026, 09:00  Paused: Alarm 1, Alarm 2, Alarm 3 and 3 more, until Mon 4 Jan 2027, 08:00  laptop"
+        "  09:00  Paused     6 alarms: Alarm 1, Alarm 2, Alarm 3 and 3 more, until 4 Jan 2027 08:00  laptop"
       ])
     let skipped = ["2026-11-30T09:00", "2026-11-27T09:00"].map {
       entry(.skipped, at, occurrence: CivilDateTime($0))
     }
     #expect(
       lines(skipped) == [
-        "Mon 23 Nov 2026, 09:00  Skipped: Rent (Fri 27 Nov 2026, 09:00; Mon 30 Nov 2026, 09:00)  laptop"
+        "  09:00  Skipped    Rent (27 Nov 09:00; 30 Nov 09:00)  laptop"
       ])
     // Firings at one moment are separate events.
     #expect(
@@ -119,7 +119,7 @@ import Testing
         .created, at, alarm: UInt64(hour), title: title, occurrence: nil,
         payload: .fields(hour == 9 ? [.title] : [.note]))
     }
-    #expect(lines(created) == ["Mon 23 Nov 2026, 09:00  Created: Rent, Tea  laptop"])
+    #expect(lines(created) == ["  09:00  Created    2 alarms: Rent, Tea  laptop"])
   }
 
   private static let until = CivilDateTime(minuteNumber: 0)

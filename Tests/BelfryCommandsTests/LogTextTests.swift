@@ -50,7 +50,7 @@ import Testing
         == "the partnership with Chris was ended here")
     #expect(
       words(.pause(until: CivilDateTime("2026-12-15T00:00")!))
-        == "until Tue 15 Dec 2026, 00:00")
+        == "until 15 Dec 00:00")
   }
 
   @Test func payloadsOfOccurrencesHaveTexts() {
@@ -60,7 +60,7 @@ import Testing
       words(.snooze(until: Instant(rfc3339: "2026-12-01T21:11:00Z")!)) == "until 21:11")
     #expect(
       words(.snooze(until: Instant(rfc3339: "2026-12-02T09:11:00Z")!))
-        == "until Wed 2 Dec 2026, 09:11")
+        == "until 2 Dec 09:11")
     #expect(words(.followUp(number: 1, count: 3, isUnanswered: false)) == "1 of 3")
     #expect(words(.followUp(number: 3, count: 3, isUnanswered: true)) == "3 of 3, unanswered")
     #expect(words(.skippedByPause(nil)) == "paused")
@@ -107,10 +107,10 @@ import Testing
 
   @Test func anEntryOfANewerVersionHasAText() throws {
     let payload = LogPayload.unknown(#"{"kind":"defused","wire":"red\u001b"}"#)
-    let line = text.line([entry(payload, .unknown("defused"))])
+    let line = text.row([entry(payload, .unknown("defused"))])
     #expect(
       line
-        == #"Tue 1 Dec 2026, 09:01  Defused: Rent (09:00), {"kind":"defused","wire":"red\u001b"}  laptop"#
+        == #"  09:01  Defused    Rent (09:00), {"kind":"defused","wire":"red\u001b"}  laptop"#
     )
     let json = text.json(entry(payload, .unknown("defused")))
     #expect(json["payload"]?["wire"]?.string == "red\u{1B}")
@@ -120,8 +120,8 @@ import Testing
   @Test func anEntryHasALineAndJSON() throws {
     let entry = entry(.fields([.title]))
     #expect(
-      text.line([entry])
-        == "Tue 1 Dec 2026, 09:01  Edited: Rent (09:00), title  laptop")
+      text.row([entry])
+        == "  09:01  Edited     Rent (09:00): title  laptop")
     #expect(text.text(self.entry(nil)) == nil)
     #expect(text.json(entry)["payload"]?["fields"]?.array == ["title"])
     #expect(text.json(entry)["detail"] == nil)

@@ -1,5 +1,7 @@
 import BelfryCore
+import BelfryInput
 import BelfryStore
+import TestSupport
 import Testing
 
 @testable import BelfryCommands
@@ -134,11 +136,19 @@ extension TimeText {
       TimeText.utc(format).rule(rule, times: times.compactMap { CivilTime($0) })
     }
     let american = TimeFormat(locale: "en_US")
-    #expect(words(.once(start)) == "once 20 Nov 09:00")
+    #expect(words(.once(start)) == "once 20 Nov 2026 09:00")
     #expect(words(.daily(cadence(1)), ["09:00", "21:00"]) == "daily 09:00, 21:00")
     #expect(words(.daily(cadence(3))) == "every 3 days 09:00")
     #expect(words(.days(7, cadence(2))) == "every 14 days 09:00")
     #expect(words(.weekly([.monday, .friday], cadence(1))) == "Mon, Fri 09:00")
+    // A weekday alone would be a date.
+    #expect(words(.weekly([.friday], cadence(1))) == "every Fri 09:00")
+    #expect(
+      words(.annual(months: [3, 6, 9, 12], [.day(10)], cadence(1)))
+        == "annual 10 Mar, Jun, Sep, Dec 09:00")
+    #expect(
+      words(.annual(months: [3, 9], [.day(10)], cadence(1)), ["09:00"], american)
+        == "annual Mar 10, Sep 10 9:00 AM")
     #expect(words(.weekly([.tuesday], cadence(2)), ["19:00"]) == "Tue every 2 weeks 19:00")
     #expect(
       words(.weekly([.monday, .tuesday, .wednesday, .thursday, .friday], cadence(1)))
@@ -146,7 +156,8 @@ extension TimeText {
     #expect(words(.weekly(Weekday.allCases, cadence(1))) == "daily 09:00")
     #expect(
       words(.weekly([.monday, .sunday], cadence(1)), ["18:00"], american) == "Sun, Mon 6:00 PM")
-    #expect(words(.monthly([.day(15), .fromEnd(1)], cadence(1))) == "monthly 15th, last day 09:00")
+    #expect(
+      words(.monthly([.day(15), .fromEnd(1)], cadence(1))) == "monthly 15th day, last day 09:00")
     #expect(words(.monthly([.weekday(1, .monday)], cadence(2))) == "every 2 months first Mon 09:00")
     #expect(words(.annual(months: [12], [.day(24)], cadence(1))) == "annual 24 Dec 09:00")
     #expect(
@@ -172,7 +183,44 @@ extension TimeText {
         exceptions: [#require(CivilDate("2026-12-24"))], onHoliday: .after))
     #expect(
       TimeText.utc.schedule(schedule)
-        == "Tue every 2 weeks 19:00, from 24 Nov, until 30 Jun 2027, except 24 Dec, after a holiday"
+        == "Tue every 2 weeks 19:00, from 24 Nov, until 30 Jun 2027, except 24 Dec, or the workday after a holiday"
     )
+    #expect(
+      TimeText.utc(TimeFormat(locale: "en_US")).schedule(schedule, zone: "Asia/Tokyo")
+        == "Tue every 2 weeks 7:00 PM Asia/Tokyo, from Nov 24, until Jun 30 2027, except Dec 24, or the workday after a holiday"
+    )
+  }
+
+  @Test("Random schedules are read back from their texts, in each format of dates")
+  func schedulesAreReadBack() throws {
+    let context = InputContext(
+      instant: TimeText.utc.now, zone: .utc,
+      zoneNames: ZoneNames(load: { [] }, rules: { _ in .utc }))
+    var random = SeededGenerator(seed: 2026)
+    for locale in ["C", "en_US", "sv_SE"] {
+      let times = TimeText.utc(format(locale))
+      for number in 0..<400 {
+        let schedule = try Schedule.random(&random)
+        let text = times.schedule(schedule)
+        // Long lists are cut, and completions before the start have no words.
+        if text.contains(" more") { continue }
+        let read: Schedule
+        do {
+          read = try Input.schedule(text, in: context).schedule(in: context)
+        } catch {
+          Issue.record("\(locale) \(number): \(text): \(error)")
+          continue
+        }
+        func next(_ schedule: Schedule) -> [CivilDateTime] {
+          var found: [CivilDateTime] = []
+          let occurrences = Occurrences(schedule, in: .standard)
+          while found.count < 5, let civil = occurrences.next(after: found.last ?? context.now) {
+            found.append(civil)
+          }
+          return found
+        }
+        #expect(next(read) == next(schedule), "\(locale) \(number): \(text)")
+      }
+    }
   }
 }

@@ -107,7 +107,7 @@ import Testing
   func listedAlarm() async throws {
     let sandbox = try await laptop(34, drain: 8)
     let lines = try await list(sandbox).out.split(separator: "\n").map(String.init)
-    #expect(lines.dropFirst().first?.contains("tomorrow 05:00  battery 0%") == true)
+    #expect(lines.dropFirst().first?.contains("  battery 0%  tomorrow 05:00") == true)
     #expect(
       Array(lines.suffix(3)) == [
         "  ▌ ⚠ Alarm at Risk", "  ▌ Estimated battery at alarm: 0%", "  ▌ Plug in now.",

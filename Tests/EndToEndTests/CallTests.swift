@@ -90,10 +90,10 @@ import Testing
           == "<Response><Say>\(said)</Say><Pause length=\"1\"/><Say>\(said)</Say></Response>")
     }
     let log = try await sandbox.belfry("log", now: "2026-11-23T05:05:00Z")
-    #expect(log.out.split(separator: "\n").count { $0.contains("  Called: ") } == 2)
+    #expect(log.out.split(separator: "\n").count { $0.contains("  Called  ") } == 2)
     for text in [
-      ", (555) 123-4567: the voice API did not answer in time, try 1  ",
-      ", (555) 123-4567: answered, try 2  ",
+      ", (555) 123-4567: the voice API did not answer in time, try 1\n",
+      ", (555) 123-4567: answered, try 2\n",
     ] {
       #expect(log.out.contains(text), "\(log.out)")
     }

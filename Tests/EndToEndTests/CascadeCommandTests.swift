@@ -604,7 +604,7 @@ import Testing
     for report in ["requested", "rang on Watch", "rang on laptop"] {
       #expect(log.out.contains(", \(report)  "), "\(log.out)")
     }
-    #expect(log.out.split(separator: "\n").count { $0.contains("  Rehearsed: ") } == 3)
+    #expect(log.out.split(separator: "\n").count { $0.contains("  Rehearsed  ") } == 3)
     // The rehearsal leaves the alarm unchanged.
     let list = try await sandbox.belfry("list", "--json", now: "2026-11-22T20:02:00Z")
     #expect(list.array.first?["nextOccurrence"] as? String == "2026-11-23T05:00")
@@ -673,7 +673,7 @@ import Testing
     var entries: [Substring] = []
     for _ in 0..<100 where entries.isEmpty {
       let log = try await sandbox.belfry("log", now: "2026-11-23T05:05:00Z", store: server)
-      entries = log.out.split(separator: "\n").filter { $0.contains("  Called: ") }
+      entries = log.out.split(separator: "\n").filter { $0.contains("  Called  ") }
     }
     #expect(entries.count == 1)
     #expect(entries.first?.contains(", (555) 123-4567: answered, try 1  ") == true, "\(entries)")

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Everyday commands: onboarding, tiers, responses, undo, settings, sounds, pauses and the firing screen.
+/// Everyday commands: the welcome, the start, tiers, responses, undo, settings, sounds, pauses and the firing screen.
 @Suite struct EverydayTests {
   @Test("A snooze at the end of the year 9999 leaves a readable record")
   func endOfTime() async throws {
@@ -35,54 +35,38 @@ import Testing
     try await sandbox.belfry("list", "--json", now: now).array.first?["state"] as? String
   }
 
-  // MARK: Onboarding
+  // MARK: Welcome
 
-  @Test("The first command on a terminal shows the three onboarding pages once")
-  func onboarding() async throws {
+  @Test(
+    "The welcome is three lines below the first result on a terminal, and leaves typed words alone")
+  func welcome() async throws {
     let sandbox = try Sandbox()
-    let first = try await sandbox.onTerminal("list", input: "\n\n\n", welcomed: false)
-    #expect(first.status == 0, "\(first.out)")
-    let pages = ["Never Forget What Matters", "Weekly, Monthly, Annually", "Stay Notified"]
-    var rest = first.out[...]
-    for page in pages {
-      let range = try #require(rest.firstRange(of: page), "\(page): \(first.out)")
-      rest = rest[range.upperBound...]
-    }
+    // The word is typed ahead, for the shell.
+    let first = try await sandbox.run(
+      "/bin/sh",
+      [
+        "-c",
+        "printf 'typed ahead\n' | script -qfec \"stty cols 80; '\(Sandbox.binary)' list; head -n 1\" /dev/null",
+      ],
+      environment: [
+        "TZ": "UTC", "BELFRY_DEVICE": "laptop", "BELFRY_NOW": at("10:00:00"),
+        "TERM": "xterm-256color",
+      ])
+    let shown = first.out.replacing(/\u{1B}\[[0-9;]*m/, with: "")
+    let result = try #require(shown.firstRange(of: "No alarms yet."), "\(shown)")
+    let welcome = try #require(shown.firstRange(of: "Welcome to Belfry."), "\(shown)")
+    #expect(result.upperBound < welcome.lowerBound)
+    #expect(shown.contains("Scheduler: it does not run yet, so no alarm rings: belfry service"))
     // The page reports the user's hook on this machine.
-    #expect(rest.contains("your own hook"))
-    #expect(rest.contains("[i] install the service"))
-    #expect(rest.contains("No alarms yet."))
+    #expect(shown.contains("your own hook"), "\(shown)")
+    #expect(shown[welcome.upperBound...].contains("typed ahead"), "\(shown)")
     let second = try await sandbox.onTerminal("list", input: "", welcomed: false)
-    #expect(!second.out.contains(pages[0]))
+    #expect(!second.out.contains("Welcome to Belfry."))
     #expect(second.out.contains("No alarms yet."))
   }
 
-  @Test("The third onboarding page can send a test notification and can be skipped")
-  func onboardingTest() async throws {
-    let sandbox = try Sandbox()
-    let first = try await sandbox.onTerminal("list", input: "\n\nt\ns\n", welcomed: false)
-    #expect(first.out.contains("was shown."))
-    #expect(sandbox.rings.count == 1)
-    let second = try await sandbox.onTerminal("list", input: "", welcomed: false)
-    #expect(!second.out.contains("Stay Notified"))
-  }
-
-  @Test("The third onboarding page installs the service")
-  func onboardingInstallation() async throws {
-    let sandbox = try Sandbox()
-    let first = try await sandbox.onTerminal(
-      "list", input: "\n\ni\n", after: "Never Forget",
-      then: ("y\n\n", after: "[y/N]"), welcomed: false,
-      environment: try sandbox.systemd())
-    #expect(first.out.contains("Installed belfry.service."), "\(first.out)")
-    #expect(first.out.contains("The service keeps running while you are logged out."))
-    #expect(first.out.contains("No alarms yet."), "\(first.out)")
-    #expect(try sandbox.read(sandbox.root + "/calls").contains("enable --now belfry.service"))
-    #expect(FileManager.default.fileExists(atPath: sandbox.store))
-  }
-
-  @Test("The third onboarding page says that an installed scheduler does not run")
-  func onboardingStoppedScheduler() async throws {
+  @Test("The welcome says that an installed scheduler does not run")
+  func welcomeWithStoppedScheduler() async throws {
     let sandbox = try Sandbox()
     let variables = try sandbox.systemd()
     // The crontab has Belfry's line, and no cron process runs.
@@ -92,24 +76,70 @@ import Testing
     try FileManager.default.createDirectory(atPath: processes, withIntermediateDirectories: true)
     try sandbox.write("systemd\n", to: processes + "/comm")
     let first = try await sandbox.onTerminal(
-      "list", input: "\n\n\n", welcomed: false,
+      "list", input: "", welcomed: false,
       environment: variables.merging(["BELFRY_PROC": sandbox.root + "/proc"]) { $1 })
-    #expect(first.out.contains("it does not run, so no alarm rings."), "\(first.out)")
-    #expect(first.out.contains("sudo service cron start"), "\(first.out)")
+    let words = first.out.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    #expect(words.contains("it does not run, so no alarm rings."), "\(first.out)")
+    #expect(words.contains("sudo service cron start"), "\(first.out)")
   }
 
-  @Test("Interrupted onboarding appears again, and never appears without a terminal")
-  func interruptedOnboarding() async throws {
+  @Test("The welcome follows no failure, no JSON, no pipe and no clone")
+  func noWelcome() async throws {
     let sandbox = try Sandbox()
     let piped = try await sandbox.belfry("list")
-    #expect(!piped.out.contains("Never Forget"))
+    #expect(!piped.out.contains("Welcome"))
     let json = try await sandbox.onTerminal("list", "--json", input: "", welcomed: false)
-    #expect(!json.out.contains("Never Forget"))
-    // The input ends on the second page.
-    let left = try await sandbox.onTerminal("list", input: "\n\u{4}", welcomed: false)
-    #expect(left.out.contains("Weekly, Monthly"))
-    let again = try await sandbox.onTerminal("list", input: "\n\n\n", welcomed: false)
-    #expect(again.out.contains("Never Forget"))
+    #expect(!json.out.contains("Welcome"))
+    let failed = try await sandbox.onTerminal("show", "x", input: "", welcomed: false)
+    #expect(!failed.out.contains("Welcome"))
+    let first = try await sandbox.onTerminal("list", input: "", welcomed: false)
+    #expect(first.out.contains("Welcome"))
+    let other = try await Sandbox.withTea()
+    _ = try await other.git("clone", "-q", "--bare", ".", other.root + "/bare.git")
+    let clone = try await other.onTerminal(
+      "clone", other.root + "/bare.git", "--store", other.root + "/two", input: "",
+      welcomed: false)
+    #expect(clone.status == 0 && !clone.out.contains("Welcome"), "\(clone.out)")
+    let after = try await other.onTerminal(
+      "list", "--store", other.root + "/two", input: "", welcomed: false)
+    #expect(!after.out.contains("Welcome"), "\(after.out)")
+  }
+
+  // MARK: The start
+
+  @Test("belfry alone shows the list and the next steps on a terminal, and the help elsewhere")
+  func start() async throws {
+    let sandbox = try await Sandbox.withTea()
+    let shown = try await sandbox.onTerminal(input: "", now: "2026-11-20T22:42:00Z")
+    #expect(shown.status == 0 && shown.out.contains("Tea"), "\(shown.out)")
+    #expect(shown.out.contains("To add one: belfry add TITLE WHEN."), "\(shown.out)")
+    let urgent = try await sandbox.onTerminal(input: "", now: at("09:01:00"))
+    #expect(urgent.out.contains("To answer: belfry done ALARM"), "\(urgent.out)")
+    let list = try await sandbox.onTerminal("list", input: "", now: at("09:01:00"))
+    #expect(!list.out.contains("To answer:"))
+    let piped = try await sandbox.run(Sandbox.binary, [])
+    #expect(piped.status == 0 && piped.out.hasPrefix("Usage: belfry COMMAND"), "\(piped.out)")
+  }
+
+  @Test("The help fits a terminal of 24 lines and 80 columns, and --all lists every command")
+  func help() async throws {
+    let sandbox = try Sandbox()
+    let help = try await sandbox.belfry("--help")
+    #expect(help.status == 0)
+    let lines = help.out.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+    // One line is left for the prompt.
+    #expect(lines.count <= 23, "\(lines.count)")
+    #expect(lines.allSatisfy { $0.count <= 80 }, "\(help.out)")
+    for arguments in [["help"], ["-h"], ["--store", sandbox.store, "--help"]] {
+      #expect(try await sandbox.run(Sandbox.binary, arguments).out == help.out)
+    }
+    let all = try await sandbox.belfry("help", "--all")
+    #expect(try await sandbox.belfry("--help", "--all").out == all.out)
+    for command in ["add", "cascade", "partner", "import", "calls", "explain", "backup"] {
+      #expect(all.out.contains("\n  \(command) "), "\(command)")
+    }
+    // Each command keeps its own help.
+    #expect(try await sandbox.belfry("help", "list").out.contains("USAGE: belfry list"))
   }
 
   // MARK: Tiers
@@ -278,7 +308,7 @@ import Testing
     _ = try await sandbox.belfry("tick", now: at("09:00:00"))
     _ = try await sandbox.belfry("done", "rent", now: at("09:01:00"))
     let undo = try await sandbox.belfry("undo", now: at("09:02:00"))
-    #expect(undo.out == "Undid: Done: Rent reminder (2026-11-23 09:00); it rings again.\n")
+    #expect(undo.out == "Undid: Done: Rent reminder (Mon 23 Nov 2026, 09:00); it rings again.\n")
     #expect(try await state(sandbox, at("09:03:00")) == "ringing")
     // The alarm rings once more, as the message says.
     _ = try await sandbox.belfry("tick", now: at("09:03:00"))

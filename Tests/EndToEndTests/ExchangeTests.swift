@@ -181,7 +181,7 @@ import Testing
     _ = try await sandbox.belfry("add", "Tea", "daily", "9am")
     _ = try await sandbox.belfry("edit", "Tea", "10am", "--title", "Oat")
     let edit = try await sandbox.belfry("undo")
-    #expect(edit.out.hasSuffix("  title: Oat → Tea\n  schedule: daily at 10:00 → daily at 09:00\n"))
+    #expect(edit.out.hasSuffix("  title: Oat → Tea\n  schedule: daily 10:00 → daily 09:00\n"))
     _ = try await sandbox.belfry("settings", "set", "snooze", "5m")
     #expect(try await sandbox.belfry("undo").out == "Undid: Set snooze to 5m.\n  snooze: 5m → 9m\n")
   }

@@ -38,27 +38,60 @@ import Testing
     text.replacing(#/\n  [a-z2-7]{8}  /#, with: "\n  ID  ")
   }
 
-  @Test("Without a terminal, no cell is cut, and ids are shown")
+  @Test("Without a terminal, no cell is cut")
   func transcript() async throws {
     let sandbox = try await sandbox()
     let list = try await sandbox.belfry("list", now: Self.monday)
     #expect(
-      withoutIds(list.out) == """
+      list.out == """
         Now (2)
-          ID  ringing   Rent reminder  Mon, Fri 09:00        since 09:00        next Fri 09:00
-          ID  pending   Pills          daily 08:00, 21:00    since 08:00        4 missed, next today 21:00
+          ringing   Rent reminder  next Fri 09:00      since 09:00        Mon, Fri 09:00
+          pending   Pills  4 missed, next today 21:00  since 08:00        daily 08:00, 21:00
         Today (1)
-          ID            Tea            Mon 16:00             today 16:00
+                    Tea                                today 16:00        every Mon 16:00
         This week (1)
-          ID            Team call      Wed 09:00 Asia/Tokyo  Wed 00:00
+                    Team call                          Wed 00:00          every Wed 09:00 Asia/Tokyo
         Later (3)
-          ID            Bins           Tue 19:00             1 Dec 19:00        skips tomorrow 19:00
-          ID            Dentist        once 24 Dec 18:00     24 Dec 18:00
-          ID  paused    Taxes          annual 15 Mar 08:00   15 Mar 2027 08:00  until 4 Jan 2027
+                    Bins  skips tomorrow 19:00         1 Dec 19:00        every Tue 19:00
+                    Dentist                            24 Dec 18:00       once
+          paused    Taxes  until 4 Jan 2027            15 Mar 2027 08:00  annual 15 Mar 08:00
         Disabled (1)
-          ID  disabled  Old            daily 07:00
+          disabled  Old                                                   daily 07:00
 
         """, "\(list.out)")
+  }
+
+  @Test("Ids are shown where titles are equal, and for all alarms on request")
+  func ids() async throws {
+    let sandbox = try await sandbox()
+    let plain = try await sandbox.belfry("list", now: Self.monday).out
+    #expect(plain.firstMatch(of: #/\([a-z2-7]{8}\)/#) == nil)
+    _ = try await sandbox.belfry(
+      "add", "DENTIST", "--once", "2027-01-24T18:00", now: Self.monday)
+    let list = try await sandbox.belfry("list", now: Self.monday).out
+    #expect(list.matches(of: #/(Dentist|DENTIST) \([a-z2-7]{8}\)  /#).count == 2, "\(list)")
+    #expect(list.matches(of: #/\([a-z2-7]{8}\)/#).count == 2)
+    // The other alarm needs its id, too, if the filter leaves it out.
+    let filtered = try await sandbox.belfry("list", "due:2027-01-24", now: Self.monday).out
+    #expect(filtered.contains("DENTIST ("), "\(filtered)")
+    let narrow = try await sandbox.belfry(
+      "list", now: Self.monday, environment: ["COLUMNS": "40"]
+    ).out
+    #expect(narrow.matches(of: #/\([a-z2-7]{8}\)/#).count == 2, "\(narrow)")
+    let all = try await sandbox.belfry("list", "--ids", now: Self.monday).out
+    #expect(withoutIds(all).matches(of: #/\n  ID  /#).count == 9, "\(all)")
+  }
+
+  @Test("A pipe is as wide as COLUMNS")
+  func columns() async throws {
+    let sandbox = try await sandbox()
+    for (columns, isCut) in [("60", true), ("x", false), ("0", false), ("300", false)] {
+      let list = try await sandbox.belfry(
+        "list", now: Self.monday, environment: ["COLUMNS": columns]
+      ).out
+      let widest = list.split(separator: "\n").map(\.count).max() ?? 0
+      #expect((widest <= 60) == isCut, "\(columns): \(list)")
+    }
   }
 
   @Test("The locale and the setting determine the clock")

@@ -317,7 +317,7 @@ import Testing
     try sandbox.write(try sandbox.read(file).replacing("laptop", with: "desk"), to: file)
     #expect(try await sandbox.belfry("tick", now: "2026-11-23T22:43:00Z").err.isEmpty)
     #expect(try await sandbox.git("status", "--porcelain").out.isEmpty)
-    #expect(try await sandbox.belfry("log").out.contains("desk"))
+    #expect(try await sandbox.belfry("device").out.contains("desk"))
   }
 }
 

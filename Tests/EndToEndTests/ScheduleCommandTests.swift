@@ -92,7 +92,7 @@ import Testing
     let sandbox = try await sandbox()
     let add = try await sandbox.belfry(
       "add", "Water", "--weekly", "mon", "--at", "09:00-17:00/2h", now: "2026-11-23T08:00:00Z")
-    #expect(add.out.contains("weekly on mon every 2 h from 09:00 to 17:00"), "\(add.out)\(add.err)")
+    #expect(add.out.contains(", Mon every 2 h 09:00–17:00: "), "\(add.out)\(add.err)")
     let next = try await sandbox.belfry(
       "next", "water", "--count", "6", "--json", now: "2026-11-23T08:00:00Z")
     #expect(
@@ -192,7 +192,7 @@ import Testing
     }
     #expect(
       try await summary("--at", "19:30")
-        == "Tue 19:30, until 1 Mar 2027, except 29 Dec, after a holiday")
+        == "every Tue 19:30, until 1 Mar 2027, except 29 Dec, or the workday after a holiday")
     #expect(
       try await summary("--weekly", "tue,fri", "--ends", "none", "--on-holiday", "none")
         == "Tue, Fri 19:30, except 29 Dec")

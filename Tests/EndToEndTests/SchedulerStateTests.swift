@@ -88,7 +88,7 @@ import Testing
     _ = try await sandbox.belfry("tick", now: at("09:00:30"))
     let rings = try await why(sandbox, "tea", now: at("09:01:00"))
     #expect(
-      rings.contains("09:00, rings on this device.\n  today 09:00  Fired  laptop\n"), "\(rings)")
+      rings.contains("09:00, rings on this device.\n  today 09:00  Fired\n"), "\(rings)")
     #expect(
       rings.contains("Tue 24 Nov 2026, 09:00, rings on this device in 23 h 59 min."), "\(rings)")
     #expect(rings.contains("It is shown by your own hook"), "\(rings)")

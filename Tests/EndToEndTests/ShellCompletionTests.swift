@@ -38,7 +38,7 @@ import Testing
     let sandbox = try await sandbox()
     let path = try await script(shell, sandbox)
     let prepare = shell == "zsh" ? "autoload -U compinit && compinit -u; " : ""
-    // Without the welcome pages.
+    // Without the welcome.
     let state = sandbox.home + "/.local/state/belfry"
     try FileManager.default.createDirectory(atPath: state, withIntermediateDirectories: true)
     try sandbox.write("", to: state + "/welcomed")

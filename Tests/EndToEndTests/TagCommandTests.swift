@@ -20,7 +20,7 @@ import Testing
   @Test func tagsAreSetAndShown() async throws {
     let sandbox = try await sandbox()
     let show = try await sandbox.belfry("show", "rent")
-    #expect(show.out.contains("  tags        bills, home\n"), "\(show.out)")
+    #expect(show.out.contains("  +bills  +home\n"), "\(show.out)")
     let list = try await sandbox.belfry("list")
     #expect(list.out.contains("  +bills +home"), "\(list.out)")
     let all = try await sandbox.belfry("list", "--json")

@@ -135,7 +135,7 @@ public final class Sandbox: Sendable {
   /// - Parameters:
   ///   - after: the text that the terminal must show before the input is typed, or an empty string to type at once.
   ///   - later: a second input, and the text before it.
-  ///   - welcomed: true to skip the onboarding of a first command.
+  ///   - welcomed: true to leave out the welcome of a first command.
   public func onTerminal(
     _ arguments: String..., input: String, after: String = "",
     then later: (input: String, after: String)? = nil,

@@ -20,7 +20,8 @@ struct ActionErrorText {
       return MoveErrorText(alarm, output).error(reason)
     case .noFutureOccurrence(let schedule):
       return CommandError(
-        .usage, "\(schedule.summary) has no future occurrence.", hint: "Use a time in the future.")
+        .usage, "\(output.times.schedule(schedule)) has no future occurrence.",
+        hint: "Use a time in the future.")
     case .pauseHasPassed(let end):
       return CommandError(
         .usage, "--until: \(output.times.full(end)) has passed.",
@@ -160,6 +161,14 @@ extension CommandContext {
     } catch let error as SelectionError {
       throw text.error(error)
     }
+  }
+
+  /// Returns the selector of the alarms of a store, which asks nothing.
+  func silentSelector(of store: Store) -> AlarmSelector {
+    let parser = InputParser(self)
+    return AlarmSelector(
+      in: store, parser.context, readDate: { try parser.date($0, of: "due:") },
+      report: { warnings.warn(about: $0) })
   }
 
   /// Returns the selector of the alarms of a store. It asks on a terminal whether a name that matches only inside of a word

@@ -126,11 +126,8 @@ struct Edit: ParsableCommand {
       ? "\(newTitle) is unchanged"
       : "Changed \(fields.map(\.rawValue).joined(separator: ", ")) of \(newTitle)"
     if let before = change.before, before.schedule != alarm.schedule {
-      let today = store.timeline(alarm).zone.civil(at: store.context.now).date
       func schedule(of alarm: Alarm) -> String {
-        var text = alarm.schedule.summary(today: today)
-        if case .named(let zone) = alarm.zone { text += ", \(zone) time" }
-        return text
+        output.times.schedule(alarm.schedule, zone: alarm.zone.text)
       }
       Console.line("Before: \(schedule(of: before)).")
       Console.line("Now: \(schedule(of: alarm)).")

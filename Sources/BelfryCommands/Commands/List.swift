@@ -12,8 +12,8 @@ struct List: ParsableCommand {
     commandName: "list",
     abstract: "List the alarms, those that need a response first.",
     discussion: """
-      Each alarm has one line: its state, title, schedule, next occurrence and badges. Times are this device's local times, \
-      except in a schedule that names another time zone.
+      Each alarm has one line: its state, title, badges, next occurrence and schedule. Times are this device's local times, \
+      except in a schedule that names another time zone. An id follows a title that several alarms have.
 
       Finished alarms, which have no further occurrence and need no answer, are left out. Words select alarms: a tag, a \
       state, the time when they ring next, or a part of the title or note.
@@ -35,6 +35,13 @@ struct List: ParsableCommand {
   @Flag(help: "List only alarms that ring next at the same minute as another.")
   var clashes = false
 
+  @Flag(help: "Show the id of each alarm.")
+  var ids = false
+
+  /// True if `belfry` alone was typed.
+  @Flag(help: .hidden)
+  var start = false
+
   @OptionGroup var motion: MotionOptions
   @OptionGroup var common: CommonOptions
   @ParentCommand var root: Belfry
@@ -43,10 +50,7 @@ struct List: ParsableCommand {
     let context = try common.context(root)
     guard let store = try words.isEmpty ? context.openIfAny() : context.open(.reading) else {
       if common.json { return try Console.write([AlarmDocument]()) }
-      return Console.write(
-        AlarmOutput(
-          now: context.storeContext.now, zones: context.storeContext.zones, style: context.style
-        ).empty)
+      return Console.write(EmptyList(context.style).text)
     }
     let scheduler = context.checkScheduler(of: store)
     context.checkSound(of: store)
@@ -67,15 +71,28 @@ struct List: ParsableCommand {
     if shown.isEmpty {
       if clashes { return Console.line("No two alarms ring next at the same minute.") }
       return words.isEmpty
-        ? Console.write(all.isEmpty ? output.empty : output.empty(finished: finished))
+        ? Console.write(
+          all.isEmpty ? EmptyList(context.style).text : output.empty(finished: finished))
         : Console.line(
           "No alarm matches '\(Printable.text(URLMask.masked(words.joined(separator: " "))))'.")
     }
     if cards { return writeCards(shown.sorted().summaries, output) }
-    for part in AlarmTable(output).parts(shown.sorted()) { Console.write(part) }
+    let table = AlarmTable(output, ids: ids ? .all : .of(all.ambiguous))
+    for part in table.parts(shown.sorted()) { Console.write(part) }
     if let worst = output.batteryWarnings.worst {
       Console.write(BatteryWarningText(worst, context.style).text)
     }
+    if start { writeNextSteps(isUrgent: table.isUrgent(shown.sorted()), context.style) }
+  }
+
+  /// Writes a line with the commands that a user most likely types next.
+  private func writeNextSteps(isUrgent: Bool, _ style: Style) {
+    let steps =
+      isUrgent
+      ? "To answer: belfry done ALARM. Full screen: belfry ring. Help: belfry --help"
+      : "To add one: belfry add TITLE WHEN. Details: belfry show ALARM. Help: belfry --help"
+    let lines = TextWidth.wrapped(steps, to: style.width ?? 80)
+    Console.write("\n" + lines.map { style.paint($0, .faint) + "\n" }.joined())
   }
 
   /// Returns the alarms that match the words and options.

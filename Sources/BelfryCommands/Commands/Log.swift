@@ -1,5 +1,7 @@
 import ArgumentParser
+import BelfryActions
 import BelfryCore
+import BelfryInput
 import BelfryScheduler
 import BelfryStore
 import BelfryTerminal
@@ -7,20 +9,34 @@ import BelfryTerminal
 struct Log: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "log",
-    abstract: "Show the log, newest entries first.",
+    abstract: "Show the log by day, newest entries first.",
     discussion: """
-      Reports of several devices about the same event are one line, as is an action on several alarms. With --json, each \
-      entry is separate and has a 'payload' with the facts beyond the action: {"kind": "snooze", "until": …}.
+      Words select entries: an alarm, +tag, an action such as done, missed, skipped, or a part of a title. Reports of several \
+      devices about the same event are one row, as is an action on several alarms. With --json, each entry is separate and has \
+      a 'payload' with the facts beyond the action: {"kind": "snooze", "until": …}.
+
+        belfry log rent
+        belfry log done +home --since monday
+        belfry log missed skipped --since "2 weeks ago"
+
       For the history of the files: belfry git -- log --stat
       """)
 
-  @Argument(help: "The alarm; a deleted one by its id (default: all alarms).", completion: .alarms)
-  var alarm: String?
+  @Argument(
+    help: "An alarm (a deleted one by its id), +tag, an action, or text (default: all).",
+    completion: .logWords)
+  var words: [String] = []
 
   @Option(
-    name: .shortAndLong,
-    help: "The maximum number of lines, or of entries with --json (default: all).")
+    name: [.short, .customShort("n"), .long],
+    help: "The maximum number of rows, or of entries with --json (default: all).")
   var count: Int?
+
+  @Option(help: "Only entries since a time, such as 'monday' or '2 weeks ago'.")
+  var since: String?
+
+  @Option(help: "Only entries before a time.")
+  var until: String?
 
   @OptionGroup var common: CommonOptions
   @ParentCommand var root: Belfry
@@ -31,42 +47,55 @@ struct Log: ParsableCommand {
 
   func run() throws {
     let context = try common.context(root)
-    guard let store = try alarm == nil ? context.openIfAny() : context.open(.reading) else {
+    let parser = InputParser(context)
+    let start = try since.map { try parser.past($0, of: "--since") }
+    let end = try until.map { try parser.past($0, of: "--until") }
+    guard let store = try words.isEmpty ? context.openIfAny() : context.open(.reading) else {
       return common.json ? Console.write("[]\n") : Console.line(Log.nothing)
     }
-    let wanted = try alarm.map { try identifier($0, context, store) }
-    let partnerAlarms = (try? store.partnerAlarms()) ?? []
-    let text = LogText(
-      names: store.deviceNames(), times: context.times,
-      titles: Dictionary(partnerAlarms.map { ($0.id, $0.shownTitle) }) { one, _ in one })
+    let filter = try context.explaining {
+      try LogFilter(words, context.silentSelector(of: store), in: store)
+    }
     // Entries are read while lines are written, which a warning must not interrupt.
     var warnings: [String] = []
-    let log = store.history.log(of: wanted) { path, error in
-      warnings.append("\(Printable.text(path)) is not valid: \(Printable.text(error.text)).")
-    }
     func warn() {
       for warning in warnings { CommandDiagnostic.warn(warning) }
       warnings = []
     }
-    let entries = NewestFirst(log)
-    if common.json {
-      Console.write("[")
-      let isEmpty = write(entries, separatedBy: ",", warn) { entry, bytes in
-        bytes.append("\n")
-        bytes.append(text.json(entry).line)
+    func read() -> some Sequence<LogEntry> {
+      let log = store.history.log(of: filter.alarm) { path, error in
+        warnings.append("\(Printable.text(path)) is not valid: \(Printable.text(error.text)).")
       }
-      return Console.write(isEmpty ? "]\n" : "\n]\n")
+      return log.lazy.drop { entry in end.map { entry.at >= $0 } ?? false }
+        .prefix { entry in start.map { entry.at >= $0 } ?? true }
+        .filter { filter.matches($0) }
     }
-    let isWrapped = context.style.width != nil
-    let isEmpty = write(LogLines(entries), separatedBy: "", warn) { entries, bytes in
-      if isWrapped {
-        bytes.append(Console.fitted(text.line(entries)))
-      } else {
-        text.append(entries, to: &bytes)
+    if let unnamed = filter.unnamed, filter.alarm == nil, !read().contains(where: { _ in true }) {
+      return try context.explaining { throw unnamed }
+    }
+    let entries = NewestFirst(read())
+    if common.json { return writeDocuments(entries, LogText(store, context), warn) }
+    let text = LogText(store, context)
+    let isEmpty = write(LogLines(entries), warn) { entries, previous, bytes in
+      if let day = text.day(entries), day != previous.flatMap(text.day) {
+        text.append(heading: day, to: &bytes)
       }
+      text.append(entries, to: &bytes)
       bytes.append("\n")
     }
-    if isEmpty { Console.line(Log.nothing) }
+    let isFiltered = !words.isEmpty || since != nil || until != nil
+    if isEmpty { Console.line(isFiltered ? "No log entry matches." : Log.nothing) }
+  }
+
+  private func writeDocuments(
+    _ entries: some Sequence<LogEntry>, _ text: LogText, _ warn: () -> Void
+  ) {
+    Console.write("[")
+    let isEmpty = write(entries, warn) { entry, previous, bytes in
+      bytes.append(previous == nil ? "\n" : ",\n")
+      bytes.append(text.json(entry).line)
+    }
+    Console.write(isEmpty ? "]\n" : "\n]\n")
   }
 
   private static let nothing = "No log entries."
@@ -78,10 +107,12 @@ struct Log: ParsableCommand {
 
   /// Writes up to `count` items as text, each batch while the next one is read. Returns true if there are none.
   ///
-  /// - Parameter warn: Called before each batch is written, while nothing else is.
+  /// - Parameters:
+  ///   - warn: Called before each batch is written, while nothing else is.
+  ///   - append: Appends an item. Its second argument is the item before; nil for the first one.
   private func write<Items: Sequence>(
-    _ items: Items, separatedBy separator: String, _ warn: () -> Void,
-    _ append: @escaping @Sendable (Items.Element, inout [UInt8]) -> Void
+    _ items: Items, _ warn: () -> Void,
+    _ append: @escaping @Sendable (Items.Element, Items.Element?, inout [UInt8]) -> Void
   ) -> Bool where Items.Element: Sendable {
     var rest = items.prefix(count ?? .max).makeIterator()
     func read(_ size: Int) -> [Items.Element] {
@@ -89,13 +120,10 @@ struct Log: ParsableCommand {
       while batch.count < size, let item = rest.next() { batch.append(item) }
       return batch
     }
-    func write(_ batch: [Items.Element], isFirst: Bool) {
+    func write(_ batch: [Items.Element], after last: Items.Element?) {
       let parts = Chunks.map(batch.count) { range in
         var bytes: [UInt8] = []
-        for index in range {
-          if index > 0 || !isFirst { bytes.append(separator) }
-          append(batch[index], &bytes)
-        }
+        for index in range { append(batch[index], index > 0 ? batch[index - 1] : last, &bytes) }
         return [bytes]
       }
       for part in parts { Console.write(part) }
@@ -103,34 +131,44 @@ struct Log: ParsableCommand {
     var batch = read(Log.firstBatch)
     warn()
     let isEmpty = batch.isEmpty
-    var isFirst = true
-    while batch.count == (isFirst ? Log.firstBatch : Log.largestBatch) {
-      let (complete, wasFirst) = (batch, isFirst)
+    var last: Items.Element?
+    var size = Log.firstBatch
+    while batch.count == size {
+      let (complete, before) = (batch, last)
       Chunks.both {
-        write(complete, isFirst: wasFirst)
+        write(complete, after: before)
       } and: {
         batch = read(Log.largestBatch)
       }
       warn()
-      isFirst = false
+      last = complete.last
+      size = Log.largestBatch
     }
-    write(batch, isFirst: isFirst)
+    write(batch, after: last)
     return isEmpty
   }
+}
 
-  /// Returns the id of the alarm that the argument names. A deleted alarm is found by its log entries.
-  private func identifier(
-    _ name: String, _ context: CommandContext, _ store: Store
-  ) throws -> Identifier {
-    do {
-      return try context.find(name, in: store).id
-    } catch let error as StoreError {
-      guard case .noSuchAlarm = error, name.utf8.allSatisfy(Identifier.isCharacter) else {
-        throw error
-      }
-      let matches = Set(store.history.log().lazy.map(\.alarm).filter { $0.text.hasPrefix(name) })
-      guard matches.count == 1, let id = matches.first else { throw error }
-      return id
+extension LogText {
+  fileprivate init(_ store: Store, _ context: CommandContext) {
+    let partnerAlarms = (try? store.partnerAlarms()) ?? []
+    self.init(
+      names: store.deviceNames(), times: context.times,
+      titles: Dictionary(partnerAlarms.map { ($0.id, $0.shownTitle) }) { one, _ in one },
+      style: context.style)
+  }
+}
+
+extension InputParser {
+  /// Returns the instant of an option about the past: `monday`, `2026-11-01 9:00`, `2 weeks ago`, `2w`.
+  fileprivate func past(_ text: String, of option: String) throws -> Instant {
+    if let seconds = try? Input.length(text, in: context) {
+      return context.instant.adding(seconds: -seconds)
     }
+    let moment = try moment(text, .past, of: option)
+    if case .date(let date) = moment {
+      return context.zone.instant(of: CivilDateTime(date, .midnight))
+    }
+    return moment.instant(.past, in: context)
   }
 }

@@ -13,7 +13,7 @@ struct Next: ParsableCommand {
   @Argument(help: "Alarms, or +tag, a state, due:week (default: all).", completion: .selections)
   var words: [String] = []
 
-  @Option(name: .shortAndLong, help: "The number of occurrences.")
+  @Option(name: [.short, .customShort("n"), .long], help: "The number of occurrences.")
   var count = 10
 
   @OptionGroup var common: CommonOptions

@@ -215,6 +215,8 @@ struct Clone: AsyncParsableCommand {
     line.clear()
     RemoteURLInput.warnOfCredentials(remote)
     result.printWarnings()
+    // A user with a store elsewhere needs no welcome here.
+    Welcome.markAsShown(context)
     let count = try context.overview(store).count
     if common.json {
       return try Console.write(

@@ -82,8 +82,9 @@ struct Undo: ParsableCommand {
       let number = "\(index + 1)"
       let padding = String(repeating: " ", count: width - number.count)
       let note = action.isUndoable ? "" : " (cannot be undone)"
+      let subject = context.times.subject(action.subject, action.occurrence)
       Console.line(
-        "\(padding)\(number)  \(context.times.moment(action.acted))  \(Printable.text(action.subject))\(note)"
+        "\(padding)\(number)  \(context.times.moment(action.acted))  \(Printable.text(subject))\(note)"
       )
     }
   }
@@ -138,7 +139,8 @@ private struct UndoReport {
     }
     let alarm = undone.alarms.count == 1 ? undone.alarms[0] : nil
     let state = try alarm.map { try self.state($0, undone) } ?? ""
-    Console.line("\(isRedo ? "Redid" : "Undid"): \(Printable.text(undone.subject))\(state).")
+    let subject = output.times.subject(undone.subject, undone.occurrence)
+    Console.line("\(isRedo ? "Redid" : "Undid"): \(Printable.text(subject))\(state).")
     for line in changes(undone) { Console.line("  \(line)") }
   }
 
@@ -146,12 +148,9 @@ private struct UndoReport {
   private func changes(_ undone: Undone) -> [String] {
     var lines: [String] = []
     for (before, after) in zip(undone.earlier, undone.alarms) where undone.alarms.count == 1 {
-      let today = store.timeline(after).zone.civil(at: store.context.now).date
       let values = [
         ("title", before.title, after.title),
-        (
-          "schedule", before.schedule.summary(today: today), after.schedule.summary(today: today)
-        ),
+        ("schedule", output.times.schedule(before.schedule), output.times.schedule(after.schedule)),
         ("note", before.note ?? "none", after.note ?? "none"),
         ("zone", before.zone.text, after.zone.text),
       ]

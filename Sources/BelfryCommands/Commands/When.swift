@@ -83,17 +83,22 @@ struct When: ParsableCommand {
     }
     guard !next.isEmpty else {
       throw CommandError(
-        .usage, "\(schedule.summary) has no future occurrence.", hint: "Use a time in the future.")
+        .usage, "\(context.times.schedule(schedule)) has no future occurrence.",
+        hint: "Use a time in the future.")
     }
-    let understood =
-      try typed.0.schedule(in: typed.1).summary(today: typed.1.today)
-      + (draft.zone.map { ", \($0) time" } ?? "")
+    let understood = try typed.0.schedule(in: typed.1)
     if common.json {
-      return try Console.write(WhenDocument(understood: understood, next: next, zone: draft.zone))
+      let words = understood.summary(today: typed.1.today)
+      return try Console.write(
+        WhenDocument(
+          understood: words + (draft.zone.map { ", \($0) time" } ?? ""), next: next,
+          zone: draft.zone))
     }
-    Console.line(understood.capitalizedFirst)
+    let floating = Alarm.Zone.floating.text
+    let words = context.times.schedule(understood, zone: draft.zone ?? floating)
+    Console.line(words.capitalizedFirst)
     for civil in next {
-      Console.line("  \(context.times.full(civil, zone: draft.zone ?? Alarm.Zone.floating.text))")
+      Console.line("  \(context.times.full(civil, zone: draft.zone ?? floating))")
     }
     if schedule.followsCompletion {
       Console.line("If it is done on each of these days. Until it is done, it recurs every day.")

@@ -22,14 +22,14 @@ extension CommandContext {
   ///
   /// - Parameters:
   ///   - use: what the command does with the store.
-  ///   - welcome: show the welcome pages before a user's first command.
+  ///   - welcome: show the welcome below the result of a user's first command.
   /// - Throws: `StoreError.noStore` if there is none, unless the command creates one; `CommandError`, `StoreError`.
   func open(_ use: StoreUse, welcome: Bool = true) throws -> Store {
     if use == .writing || use == .creating {
       // On a second core, while this one reads the store.
       BackgroundThread.start { LibGit2.preload() }
     }
-    if welcome, !isQuiet { try Welcome(self).showOnce() }
+    if welcome, !isQuiet { Welcome.prepare(self) }
     let store = use == .reading ? try openForReading() : try openForWriting(use)
     warnings.warn(about: store)
     return store

@@ -12,7 +12,7 @@ struct CommandContext {
   private(set) var environment: CommandEnvironment
   let warnings = CommandWarnings()
   var storeContext: StoreContext
-  /// True if a script reads the output. The welcome pages are then not shown.
+  /// True if a script reads the output. The welcome is then not shown.
   var isQuiet = false
 
   /// The path of the store.

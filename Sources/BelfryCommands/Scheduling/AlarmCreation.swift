@@ -62,8 +62,7 @@ struct AlarmCreation {
       return try Console.write(
         output.document(alarm, status, actions: actions, scheduler: scheduler))
     }
-    let today = store.timeline(alarm).zone.civil(at: store.context.now).date
-    var parts = [alarm.schedule.summary(today: today)]
+    var parts = [output.times.schedule(alarm.schedule, zone: alarm.zone.text)]
     if lacksTime {
       parts.append(dayTimes.standard == nil ? "the time of day now" : "the default time")
     }
@@ -82,7 +81,6 @@ struct AlarmCreation {
   /// Returns the settings beside the schedule that decide when and where the alarm rings.
   private func extras(of alarm: Alarm, _ store: Store) -> [String] {
     var extras: [String] = []
-    if case .named(let zone) = alarm.zone { extras.append("\(zone) time") }
     if let warnings = alarm.delivery.warnings {
       let lengths = warnings.seconds.map { Span.length($0) }.joined(separator: " and ")
       extras.append("warns \(lengths) before")

@@ -98,7 +98,7 @@ struct AlarmForm {
 
   private func show(_ schedule: Schedule) {
     let occurrences = Occurrences(schedule, in: parser.context.calendar)
-    Console.error("  \(schedule.summary(today: parser.context.today).capitalizedFirst)")
+    Console.error("  \(parser.formatter.schedule(schedule).capitalizedFirst)")
     var civil = parser.context.now
     for _ in 0..<3 {
       guard let next = occurrences.next(after: civil) else { return }

@@ -8,12 +8,18 @@ struct InputErrorText {
   private let text: String
   private let kind: InputParser.Kind
   private let option: String?
+  private let times: TimeText?
 
-  init(_ error: InputError, _ text: String, _ kind: InputParser.Kind, _ option: String?) {
+  /// - Parameter times: The formatter of times and dates; nil for the default format.
+  init(
+    _ error: InputError, _ text: String, _ kind: InputParser.Kind, _ option: String?,
+    _ times: TimeText? = nil
+  ) {
     self.error = error
     self.text = text
     self.kind = kind
     self.option = option
+    self.times = times
   }
 
   /// The error for the user.
@@ -24,8 +30,10 @@ struct InputErrorText {
   }
 
   private func formatted(_ date: CivilDate) -> String {
-    "\(date.dayAndMonth) \(date.year)"
+    times?.shortDate(date) ?? "\(date.dayAndMonth) \(date.year)"
   }
+
+  private func formatted(_ time: CivilTime) -> String { times?.time(time) ?? "\(time)" }
 
   // MARK: The message
 
@@ -55,7 +63,7 @@ struct InputErrorText {
     case .unevenInterval(let minutes):
       "every \(Span.length(Int64(minutes) * 60)) does not fit into a day."
     case .windowAlone(let from, let to):
-      "\(from) to \(to) is a window, but how often does the alarm ring in it?"
+      "\(formatted(from)) to \(formatted(to)) is a window, but how often does the alarm ring in it?"
     case .severalTimes(let times):
       "\(times) are several times of day, but an alarm that rings once has one."
     case .wrongWeekday(let words, let date):
@@ -65,7 +73,8 @@ struct InputErrorText {
       "\(quoted(words)) may be a year, a time of day or a number without a unit."
     case .foreignWord(let word):
       "\(quoted(word)) in \(quoted(text)) is not English."
-    case .emptyWindow(let from, let to): "the window ends at \(to), before it starts at \(from)."
+    case .emptyWindow(let from, let to):
+      "the window ends at \(formatted(to)), before it starts at \(formatted(from))."
     case .timesPerDay(let said, let given):
       "\(quoted(text)) needs \(said) times of day, but it has \(given == 0 ? "none" : "\(given)")."
     case .unknownZone(let name, _): "there is no time zone \(quoted(name))."
@@ -169,7 +178,7 @@ struct InputErrorText {
     case .unsupported(.reminder): "Use the option --warn, such as --warn 1w or --warn 30d,7d."
     case .unsupported(.place): "Write a time, such as 18:00 or 'in 2 hours'."
     case .windowAlone(let from, let to):
-      "Write 'every hour from \(from) to \(to)', for example. An alarm has a start only: \(from)."
+      "Write 'every hour from \(formatted(from)) to \(formatted(to))', for example. An alarm has a start only: \(formatted(from))."
     case .severalTimes(let times): "Write 'every day at \(times)', or add an alarm for each time."
     case .wrongWeekday(_, let date):
       "Leave the weekday out, or write \(date.weekday.abbreviation) \(formatted(date))."

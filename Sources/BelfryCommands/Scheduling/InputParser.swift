@@ -123,7 +123,7 @@ final class InputParser {
       } catch {
         guard case .ambiguous(let words, let readings) = error, canAsk,
           let range = current.range(ofWords: words), let chosen = choose(words, readings)
-        else { throw InputErrorText(error, current, kind, option).commandError }
+        else { throw InputErrorText(error, current, kind, option, formatter).commandError }
         current.replaceSubrange(range, with: chosen)
         choices[text] = current
       }

@@ -11,12 +11,12 @@ struct CatalogParts {
   }
 
   /// `aaaaaaaa…`
-  private static let id = Identifier(high: 0, low: 0)
-  private static let sampleCadence = Recurrence.Cadence(start: CivilDate(dayNumber: 20_000))
-  private let style: Style
-  private let output: AlarmOutput
+  static let id = Identifier(high: 0, low: 0)
+  static let sampleCadence = Recurrence.Cadence(start: CivilDate(dayNumber: 20_000))
+  let style: Style
+  let output: AlarmOutput
   /// Mon 23 Nov 2026, 09:30.
-  private let now = Instant(seconds: 1_795_426_200)
+  let now = Instant(seconds: 1_795_426_200)
 
   init(_ style: Style) {
     self.style = style
@@ -24,7 +24,9 @@ struct CatalogParts {
   }
 
   var all: [Part] {
-    summaries + badges + tables + batteryWarnings + [pending, empty, paywall, battery] + pages + [
+    summaries + badges + tables + [details, log, diagnostics] + batteryWarnings + [
+      pending, empty, paywall, battery,
+    ] + pages + [
       settings
     ]
       + screens + clocks + [
@@ -34,7 +36,7 @@ struct CatalogParts {
 
   // MARK: Cards
 
-  private func civil(_ text: String) -> CivilDateTime {
+  func civil(_ text: String) -> CivilDateTime {
     CivilDateTime(text) ?? CivilDateTime(minuteNumber: 0)
   }
 
@@ -179,7 +181,18 @@ struct CatalogParts {
       daily("Old alarm", nil) { $0.state = .disabled },
       daily("Dentist", nil) { $0.state = .finished },
     ]
-    return [Part(name: "list", text: AlarmTable(output).text(AlarmListing(alarms).sorted()))]
+    let listing = AlarmListing(alarms).sorted()
+    let ambiguous = AlarmTable.ShownIDs.of([CatalogParts.id])
+    let twins = AlarmListing([
+      daily("Dentist", "2026-11-24T09:00"), daily("A title that is longer than most", nil),
+    ])
+    return [
+      Part(name: "list", text: AlarmTable(output).text(listing)),
+      Part(name: "list with ids", text: AlarmTable(output, ids: .all).text(listing)),
+      Part(
+        name: "list of alarms with one title",
+        text: AlarmTable(output, ids: ambiguous).text(twins)),
+    ]
   }
 
   // MARK: The battery
@@ -244,7 +257,7 @@ struct CatalogParts {
             followUpsSent: 3)))
   }
 
-  private var empty: Part { Part(name: "empty list", text: output.empty) }
+  private var empty: Part { Part(name: "empty list", text: EmptyList(style).text) }
 
   private var paywall: Part {
     Part(
@@ -256,24 +269,15 @@ struct CatalogParts {
   // MARK: Pages
 
   private var pages: [Part] {
-    let reached = WelcomePages.Machine(
+    let reached = WelcomeText.Machine(
       reach: .desktop("desktop notifications (dunst 1.9.0)"), scheduler: .running)
-    let unreachable = WelcomePages.Machine(
+    let unreachable = WelcomeText.Machine(
       reach: .unreachable("there is no session bus, and none of your terminals is open."),
       scheduler: .absent)
-    let pages = (1...WelcomePages.count).map { number in
-      Part(
-        name: "welcome \(number)",
-        text: WelcomePages.page(number, machine: reached, style)
-          + WelcomePages.keys(number, machine: reached, style)
-          + "\n")
-    }
-    return pages + [
-      Part(
-        name: "welcome 3, nothing is set up",
-        text: WelcomePages.page(3, machine: unreachable, style)
-          + WelcomePages.keys(3, machine: unreachable, style)
-          + "\n")
+    return [
+      Part(name: "welcome", text: WelcomeText.text(reached, style)),
+      Part(name: "welcome, nothing is set up", text: WelcomeText.text(unreachable, style)),
+      Part(name: "help", text: HelpPage.text(for: ["--help"], style) ?? ""),
     ]
   }
 

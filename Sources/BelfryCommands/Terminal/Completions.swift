@@ -20,6 +20,8 @@ extension CompletionKind {
   static let skippedAlarms = live { $0.alarms { !$0.status.skipped.isEmpty } }
   /// Alarms, and the words that select several.
   static let selections = live { $0.alarms() + $0.filterWords }
+  /// Alarms, tags, and the actions of log entries.
+  static let logWords = live { $0.alarms() + $0.logWords }
   /// A list of tags, with or without signs.
   static let tags = live { $0.list($0.tags) }
   /// Names of devices.
@@ -142,6 +144,12 @@ struct CompletionSource {
     let states = ["ringing", "pending", "snoozed", "missed", "paused", "disabled", "finished"]
     let dates = ["today", "tomorrow", "week", "month"]
     return tags + states.map { Candidate($0, "state") } + dates.map { Candidate("due:\($0)") }
+  }
+
+  /// The words that select log entries.
+  var logWords: [Candidate] {
+    tags.map { Candidate("+\($0.value)", $0.detail) }
+      + LogEntry.Action.allCases.map { Candidate($0.rawValue, "action") }
   }
 
   var tags: [Candidate] {

@@ -4,90 +4,60 @@ import BelfryStore
 import BelfryTerminal
 import Files
 import Glibc
+import Synchronization
 
-/// The welcome pages, shown once before a user's first command on this machine, and only on a terminal.
-struct Welcome {
-  private let context: CommandContext
+/// The welcome: a few lines below the result of a user's first command on this machine, and only on a terminal.
+///
+/// It reads nothing, so that commands that were typed ahead are left to the shell.
+enum Welcome {
+  /// The context of the command below whose result the welcome is shown; nil for none.
+  private static let pending = Mutex<CommandContext?>(nil)
 
-  init(_ context: CommandContext) {
-    self.context = context
-  }
+  /// True if the welcome is to be shown when the command has succeeded.
+  static var isPending: Bool { pending.withLock { $0 != nil } }
 
-  /// Shows the pages, unless they were shown before or there is no terminal.
-  func showOnce() throws {
-    guard Style.canAsk, isatty(STDOUT_FILENO) == 1, context.environment["TERM"] != "dumb",
-      let state = try? context.environment.folder("XDG_STATE_HOME", ".local/state")
+  /// Makes the welcome follow the result of the command, unless it was shown before or there is no terminal.
+  static func prepare(_ context: CommandContext) {
+    guard isatty(STDOUT_FILENO) == 1, isatty(STDERR_FILENO) == 1,
+      context.environment["TERM"] != "dumb", let marker = marker(context), access(marker, F_OK) != 0
     else { return }
-    let folder = "\(state)/belfry"
-    let marker = "\(folder)/welcomed"
-    guard access(marker, F_OK) != 0 else { return }
-    // If the marker cannot be written, the pages would be shown with every command.
-    guard (try? DurableFile.makeFolder(folder, mode: 0o700)) != nil, access(folder, W_OK) == 0
-    else { return }
-    guard show() else { return }
-    try DurableFile.write([], to: marker, temporary: "\(marker).new-\(getpid())")
+    pending.withLock { $0 = context }
   }
 
-  /// Shows the pages. Returns false if standard input ended before the last one.
-  private func show() -> Bool {
-    var machine = Blocking.run { [context] in await Welcome.machine(context) }
-    for number in 1...WelcomePages.count {
-      Console.write(WelcomePages.page(number, machine: machine, context.style))
-      var isAnswered = false
-      while !isAnswered {
-        Console.write(WelcomePages.keys(number, machine: machine, context.style))
-        guard let answer = readLine()?.lowercased() else {
-          Console.write("\n")
-          return false
-        }
-        let isLast = number == WelcomePages.count
-        switch answer {
-        case "t" where isLast: test()
-        case "i" where isLast && machine.scheduler == .absent:
-          install()
-          machine = Blocking.run { [context] in await Welcome.machine(context) }
-        default: isAnswered = true
-        }
-      }
-      Console.write("\n")
+  /// Shows the welcome that was prepared. Call it when the command has succeeded.
+  static func showPending() async {
+    let context = pending.withLock { context in
+      defer { context = nil }
+      return context
     }
-    return true
+    // If the marker cannot be written, the welcome would follow every command.
+    guard let context, markAsShown(context) else { return }
+    Console.write(WelcomeText.text(await machine(context), context.style))
   }
 
-  private func test() {
-    let now = context.storeContext.now
-    let message = Notification.Message(
-      id: context.storeContext.makeIdentifier(), headline: "This is how Belfry notifies you",
-      body: "This is a test. No response is needed.", at: now)
-    let test = PendingDelivery(due: now, notification: .message(message))
-    let hooks = context.hooks()
-    switch Blocking.run({ await hooks.deliver(test, snooze: 0) }) {
-    case .delivered, .ongoing: Console.line("  The test notification was shown.")
-    case .withdrawn: break
-    case .undelivered(let reasons):
-      for reason in reasons { Console.line("  \(Printable.text(reason))") }
+  /// Records that the user needs no welcome. Returns false if that is not possible.
+  @discardableResult
+  static func markAsShown(_ context: CommandContext) -> Bool {
+    guard let marker = marker(context), let end = marker.lastIndex(of: "/") else { return false }
+    do {
+      try DurableFile.makeFolder(String(marker[..<end]), mode: 0o700)
+      try DurableFile.write([], to: marker, temporary: "\(marker).new-\(getpid())")
+      return true
+    } catch {
+      return false
     }
   }
 
-  /// Installs the background service, and prints the reason if that fails: the user's command runs anyway.
-  private func install() {
-    Blocking.run { [context] in
-      do {
-        let installation = try ServiceInstallation(context)
-        let result = try await installation.run()
-        installation.report(result)
-        _ = try await installation.setLingering(result)
-        try installation.expectCron(result)
-      } catch {
-        CommandError(error).warn()
-      }
+  private static func marker(_ context: CommandContext) -> String? {
+    (try? context.environment.folder("XDG_STATE_HOME", ".local/state")).map {
+      "\($0)/belfry/welcomed"
     }
   }
 
-  private static func machine(_ context: CommandContext) async -> WelcomePages.Machine {
-    // If the state cannot be determined, the page offers to install the service.
+  private static func machine(_ context: CommandContext) async -> WelcomeText.Machine {
+    // If the state cannot be determined, the service counts as absent.
     let state = try? await ServiceState(context)
-    var scheduler = WelcomePages.Machine.Scheduler.absent
+    var scheduler = WelcomeText.Machine.Scheduler.absent
     if let state {
       if let failure = state.failure {
         if state.isInstalled { scheduler = .stopped(remedy: failure.hints.first ?? "") }
@@ -95,6 +65,6 @@ struct Welcome {
         scheduler = .running
       }
     }
-    return WelcomePages.Machine(reach: await context.hooks().reach(), scheduler: scheduler)
+    return WelcomeText.Machine(reach: await context.hooks().reach(), scheduler: scheduler)
   }
 }

@@ -83,6 +83,39 @@ public struct AlarmListing: Sendable {
     return Array(sorted.prefix(limit))
   }
 
+  // MARK: Titles
+
+  /// The alarms whose title is also that of another alarm, without regard to case.
+  public var ambiguous: Set<Identifier> {
+    let hashes = entries.map { entry in
+      switch entry.source {
+      case .row(let row): AlarmListing.hash(row.titleBytes)
+      case .summary(let summary): AlarmListing.hash(Array(summary.title.utf8)[...])
+      }
+    }
+    let order = hashes.indices.sorted { hashes[$0] < hashes[$1] }
+    let alike = order.indices.filter { place in
+      let hash = hashes[order[place]]
+      return place > 0 && hashes[order[place - 1]] == hash
+        || place + 1 < order.count && hashes[order[place + 1]] == hash
+    }
+    let summaries = alike.compactMap { entries[order[$0]].summary }
+    let titles = Dictionary(grouping: summaries) { $0.title.lowercased() }
+    return Set(titles.values.filter { $0.count > 1 }.joined().map(\.id))
+  }
+
+  /// Returns a number that is equal for titles that differ only in the case of their letters. Letters beyond ASCII do
+  /// not count.
+  private static func hash(_ title: ArraySlice<UInt8>) -> UInt64 {
+    // FNV-1a.
+    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    for byte in title where byte < 0x80 {
+      let isUpper = byte >= 0x41 && byte <= 0x5A
+      hash = (hash ^ UInt64(isUpper ? byte | 0x20 : byte)) &* 0x100_0000_01b3
+    }
+    return hash
+  }
+
   // MARK: Order
 
   /// Returns the alarms with the most urgent first, then by the next occurrence, title and id.

@@ -135,6 +135,14 @@ struct CachedAlarm: Sendable {
     }
   }
 
+  /// The title in UTF-8; empty if it is not valid.
+  var titleBytes: ArraySlice<UInt8> {
+    let count = number(at: Offset.summary)
+    let start = bytes.startIndex + Offset.summary + 8
+    guard (0...Int64(bytes.endIndex - 8 - start)).contains(count) else { return [] }
+    return bytes[start..<(start + Int(count))]
+  }
+
   /// Returns the result of a closure that gets the name of the record's file, with a final zero.
   func withFileName<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
     withUnsafeTemporaryAllocation(byteCount: Identifier.length + 6, alignment: 1) { name in

@@ -130,6 +130,8 @@ extension StoreHistory {
     public let acted: Instant
     /// False if the action is final.
     public let isUndoable: Bool
+    /// The occurrence that the subject names; nil if it names none.
+    public let occurrence: CivilDateTime?
   }
 
   /// Returns the latest actions of this device's user that are not undone, newest first.
@@ -139,9 +141,11 @@ extension StoreHistory {
     let repository = try repository()
     guard let head = try repository.commit(of: "HEAD") else { return [] }
     return try actions(repository, from: head, count: count).map {
-      UserAction(
+      let trailers = CommitMessage.trailers(of: $0.message)
+      return UserAction(
         subject: CommitMessage.subject(of: $0.message), acted: Instant(seconds: $0.time),
-        isUndoable: CommitMessage.trailers(of: $0.message)[CommitMessage.final] == nil)
+        isUndoable: trailers[CommitMessage.final] == nil,
+        occurrence: trailers[CommitMessage.occurrence].flatMap { CivilDateTime($0) })
     }
   }
 

@@ -54,7 +54,9 @@ package struct AlarmOutput: Sendable {
   package func when(_ instant: Instant) -> String { times.moment(instant) }
 
   /// Appends a card: title and badge, state and command, next occurrence and countdown, identifier, tags and note.
-  package func append(_ summary: AlarmSummary, to text: inout String) {
+  ///
+  /// - Parameter hasNote: false to leave out the note.
+  package func append(_ summary: AlarmSummary, hasNote: Bool = true, to text: inout String) {
     let status = summary.status
     let muted = status.state == .disabled || status.state == .finished
     title(summary, muted: muted, to: &text)
@@ -78,7 +80,7 @@ package struct AlarmOutput: Sendable {
     }
     var last = summary.id.short
     for tag in summary.tags.sorted() { last += "  +\(tag)" }
-    if let note = summary.note?.split(separator: "\n").first {
+    if hasNote, let note = summary.note?.split(separator: "\n").first {
       last += "  " + Printable.text(String(note).replacing("\t", with: " "))
     }
     text += "  "
@@ -248,14 +250,6 @@ package struct AlarmOutput: Sendable {
     let more = occurrences.count - 1
     if more == 0 { return [Piece(" \(when(last, in: summary))\(end)")] }
     return [Piece(" \(when(last, in: summary))"), Piece(" and \(more) more\(end)")]
-  }
-
-  /// The text of an empty list.
-  package var empty: String {
-    style.paint("No alarms yet.", .bold) + " Add one:\n\n"
-      + "  belfry add Rent --monthly 1 --at 09:00\n"
-      + "  belfry add Tea --daily --at 16:00\n\n"
-      + "More: belfry help add\n"
   }
 
   /// Returns the text of a list without alarms, although there are others.

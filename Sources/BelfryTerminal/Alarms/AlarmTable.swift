@@ -5,10 +5,13 @@ import BelfryStore
 ///
 /// ```
 /// Now (1)
-///   ringing  Rent reminder  Mon, Fri 09:00    since 09:00     next Fri 09:00
-/// Tomorrow (1)
-///            Pills          daily 08:00       tomorrow 08:00  cascade
+///   ringing  Rent reminder  next Fri 09:00  since 09:00     Mon, Fri 09:00
+/// Tomorrow (2)
+///            Pills  +health, cascade        tomorrow 08:00  daily 08:00
+///            Dentist (aqd6qw3n)             tomorrow 11:00  once
 /// ```
+///
+/// Badges follow the title in its column, so that they take no room from the schedules.
 package struct AlarmTable: Sendable {
   /// A group of alarms under a heading. The raw value is its place.
   package enum Group: Int, CaseIterable, Sendable {
@@ -38,13 +41,29 @@ package struct AlarmTable: Sendable {
     }
   }
 
+  /// The alarms that are shown with their ids.
+  package enum ShownIDs: Sendable {
+    /// All alarms, in a column of their own.
+    case all
+    /// The alarms whose titles don't tell them apart, behind their titles.
+    case of(Set<Identifier>)
+  }
+
   private let output: AlarmOutput
   private var times: TimeText { output.times }
   private var style: Style { output.style }
   private let days: DayBounds
+  /// True for a column of ids.
+  private let hasIDColumn: Bool
+  /// The alarms whose ids follow their titles.
+  private let ambiguous: Set<Identifier>
 
-  package init(_ output: AlarmOutput) {
+  package init(_ output: AlarmOutput, ids: ShownIDs = .of([])) {
     self.output = output
+    switch ids {
+    case .all: (hasIDColumn, ambiguous) = (true, [])
+    case .of(let ambiguous): (hasIDColumn, self.ambiguous) = (false, ambiguous)
+    }
     days = DayBounds(output.times)
   }
 
@@ -62,22 +81,28 @@ package struct AlarmTable: Sendable {
     }
   }
 
+  /// Returns true if the first alarm needs an answer.
+  ///
+  /// - Parameter alarms: The alarms in the order of `AlarmListing.sorted()`.
+  package func isUrgent(_ alarms: AlarmListing) -> Bool {
+    guard !alarms.isEmpty, let first = alarms[0] else { return false }
+    return group(first.status) == .now
+  }
+
   // MARK: Text
 
-  /// Id, state, title, schedule, next, badges.
+  /// Id, state, title with badges, when, schedule.
   private static let columns = [
-    TextColumns.Column(limit: 8, isOptional: true), TextColumns.Column(limit: 8),
-    TextColumns.Column(limit: 40), TextColumns.Column(limit: 40), TextColumns.Column(limit: 24),
-    TextColumns.Column(limit: 40),
+    TextColumns.Column(limit: 8), TextColumns.Column(limit: 8), TextColumns.Column(limit: 48),
+    TextColumns.Column(limit: 0), TextColumns.Column(limit: 24), TextColumns.Column(limit: 60),
   ]
-  private static let (title, schedule, badges) = (2, 3, 5)
+  private static let (title, badges, schedule) = (2, 3, 5)
   private static let reductions = [
-    TextColumns.Reduction(title, to: 32), TextColumns.Reduction(schedule, to: 24),
-    TextColumns.Reduction(badges, to: 24), TextColumns.Reduction(title, to: 26),
-    TextColumns.Reduction(schedule, to: 18), TextColumns.Reduction(badges, to: 14),
+    TextColumns.Reduction(title, to: 36), TextColumns.Reduction(schedule, to: 32),
+    TextColumns.Reduction(title, to: 30), TextColumns.Reduction(schedule, to: 26),
+    TextColumns.Reduction(title, to: 24), TextColumns.Reduction(schedule, to: 20),
     TextColumns.Reduction(title, to: 20), TextColumns.Reduction(schedule, to: 14),
-    TextColumns.Reduction(badges, to: 7), TextColumns.Reduction(title, to: 14),
-    TextColumns.Reduction(schedule, to: 8), TextColumns.Reduction(badges, to: 0),
+    TextColumns.Reduction(title, to: 16), TextColumns.Reduction(schedule, to: 8),
     TextColumns.Reduction(schedule, to: 0),
   ]
 
@@ -100,11 +125,11 @@ package struct AlarmTable: Sendable {
         parts.map { widths($0.rows)[column] }.max() ?? 0
       }
     }
-    var essential = widest(\.widths)
-    essential[AlarmTable.badges] = widest(\.essentialWidths)[AlarmTable.badges]
+    var natural = widest(\.widths)
+    let essential = natural
+    natural[AlarmTable.title] = parts.map(\.rows.remarkedWidth).max() ?? 0
     let columns = TextColumns(
-      AlarmTable.columns, natural: widest(\.widths), essential: essential, AlarmTable.reductions,
-      style)
+      AlarmTable.columns, natural: natural, essential: essential, AlarmTable.reductions, style)
     let headings = Group.allCases.map { group in
       let count = parts.reduce(0) { $0 + $1.counts[group.rawValue] }
       return style.paint("\(group.heading) (\(count))", .bold) + "\n"
@@ -127,7 +152,9 @@ package struct AlarmTable: Sendable {
   }
 
   private func part(_ alarms: AlarmListing, _ range: Range<Int>) -> Part {
-    var part = Part(rows: TextRows(columns: AlarmTable.columns.count, expected: range.count))
+    var part = Part(
+      rows: TextRows(
+        columns: AlarmTable.columns.count, remarks: AlarmTable.badges, expected: range.count))
     part.groups.reserveCapacity(range.count)
     for position in range {
       guard let summary = alarms[position] else { continue }
@@ -158,12 +185,15 @@ package struct AlarmTable: Sendable {
   /// group. Returns nil and appends nothing for any other alarm.
   private func appendPlain(_ summary: AlarmSummary, to rows: inout TextRows) -> Group? {
     guard summary.isPlain, output.batteryWarnings[summary.id] == nil, times.isLocal(summary.zone),
-      summary.title.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F })
+      summary.title.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }),
+      ambiguous.isEmpty || !ambiguous.contains(summary.id)
     else { return nil }
     let (state, next) = (summary.state, summary.next)
     let group = group(state, next)
     let muted: Style.Color? = group == .disabled || group == .finished ? .faint : nil
-    rows.bytes.append(contentsOf: summary.id.text.utf8.prefix(Identifier.shortLength))
+    if hasIDColumn {
+      rows.bytes.append(contentsOf: summary.id.text.utf8.prefix(Identifier.shortLength))
+    }
     rows.endCell(.faint)
     if state == .active {
       rows.endCell()
@@ -172,11 +202,15 @@ package struct AlarmTable: Sendable {
     }
     rows.bytes.append(contentsOf: summary.title.utf8)
     rows.endCell(muted)
-    times.append(summary.rule.recurrence, times: summary.rule.times, to: &rows.bytes)
-    rows.endCell(.faint)
+    rows.endCell()
     if let next { times.appendRelative(next.time, to: &rows.bytes) }
     rows.endCell(muted)
-    rows.endCell()
+    if next != nil, case .once = summary.rule.recurrence {
+      rows.bytes.append(TimeText.once)
+    } else {
+      times.append(summary.rule.recurrence, times: summary.rule.times, to: &rows.bytes)
+    }
+    rows.endCell(.faint)
     return group
   }
 
@@ -185,12 +219,16 @@ package struct AlarmTable: Sendable {
     let status = summary.status
     let group = group(status)
     let muted: Style.Color? = group == .disabled || group == .finished ? .faint : nil
-    rows.append(TextColumns.Cell(summary.id.short, .faint))
+    rows.append(TextColumns.Cell(hasIDColumn ? summary.id.short : "", .faint))
     rows.append(state(status))
-    rows.append(TextColumns.Cell(Printable.text(summary.shownTitle), group == .now ? .bold : muted))
-    rows.append(TextColumns.Cell(schedule(summary), .faint))
-    rows.append(TextColumns.Cell(when(summary, status), muted))
+    rows.append(
+      TextColumns.Cell(
+        Printable.text(summary.shownTitle), group == .now ? .bold : muted,
+        ending: ambiguous.contains(summary.id) ? " (\(summary.id.short))" : ""))
     rows.append(badges(summary, status, group))
+    let when = when(summary, status)
+    rows.append(TextColumns.Cell(when, muted))
+    rows.append(TextColumns.Cell(schedule(summary, isDated: !when.isEmpty), .faint))
     return group
   }
 
@@ -207,9 +245,15 @@ package struct AlarmTable: Sendable {
   }
 
   /// Returns the schedule in a few words, with its zone if that is not this device's.
-  private func schedule(_ summary: AlarmSummary) -> String {
-    let rule = times.rule(summary.rule.recurrence, times: summary.rule.times)
-    return times.isLocal(summary.zone) ? rule : "\(rule) \(Printable.text(summary.zone))"
+  ///
+  /// - Parameter isDated: true if the row has the date of an alarm that rings once.
+  private func schedule(_ summary: AlarmSummary, isDated: Bool) -> String {
+    let (rule, isLocal) = (summary.rule, times.isLocal(summary.zone))
+    if isDated, case .once = rule.recurrence {
+      let time = isLocal ? "" : rule.times.first.map { " \(times.time($0))" } ?? ""
+      return TimeText.once + time + (isLocal ? "" : " \(Printable.text(summary.zone))")
+    }
+    return times.rule(rule.recurrence, times: rule.times, zone: summary.zone)
   }
 
   /// Returns the time of the current occurrence, or of the next one, on this device's wall clock.
@@ -288,7 +332,6 @@ package struct AlarmTable: Sendable {
     }
     if summary.hasCascade { badges.append("cascade") }
     if let partner = summary.partner { badges.append("partner \(Printable.text(partner))") }
-    let essential = badges.joined(separator: ", ")
     let nextBadge = group == .now ? next(summary).map { "next \($0)" } : nil
     if let nextBadge { badges.append(nextBadge) }
     var shorter = (1..<max(1, badges.count)).reversed().map {
@@ -296,8 +339,7 @@ package struct AlarmTable: Sendable {
     }
     // The next occurrence follows from the schedule.
     if badges.first == nextBadge { shorter.append("") }
-    return TextColumns.Cell(
-      badges.joined(separator: ", "), color, shorter: shorter, essential: essential)
+    return TextColumns.Cell(badges.joined(separator: ", "), color, shorter: shorter)
   }
 }
 

@@ -34,30 +34,37 @@ package struct TextColumns: Sendable {
     package let color: Style.Color?
     /// Shorter texts for a narrow column, the longest first.
     package let shorter: [String]
-    /// The width of the text for which a table leaves room before it reduces other columns.
-    package let essential: Int
+    /// The end of the text that is kept if the text is cut, such as an id.
+    package let ending: String
 
     package init(
-      _ text: String = "", _ color: Style.Color? = nil, shorter: [String] = [],
-      essential: String? = nil
+      _ text: String = "", _ color: Style.Color? = nil, shorter: [String] = [], ending: String = ""
     ) {
-      self.text = text
+      self.text = text + ending
       self.color = color
       self.shorter = shorter
-      width = TextWidth.of(text)
-      self.essential = essential.map { TextWidth.of($0) } ?? width
+      self.ending = ending
+      width = TextWidth.of(self.text)
+    }
+
+    /// Returns the longest text that fits into a number of columns; nil for none.
+    func whole(in columns: Int) -> String? {
+      width <= columns ? text : shorter.first { TextWidth.of($0) <= columns }
     }
 
     /// Returns the longest text that fits into a number of columns, or a part of the shortest one.
     package func text(in columns: Int) -> String {
       if width <= columns { return text }
-      let fitting = shorter.first { TextWidth.of($0) <= columns }
-      return fitting ?? TextWidth.cut(shorter.last ?? text, to: columns)
+      if !ending.isEmpty {
+        let room = columns - TextWidth.of(ending)
+        if room > 1 { return TextWidth.cut(String(text.dropLast(ending.count)), to: room) + ending }
+      }
+      return whole(in: columns) ?? TextWidth.cut(shorter.last ?? text, to: columns)
     }
   }
 
   /// The space between two columns.
-  private static let gap = 2
+  static let gap = 2
   /// The indentation of a row.
   private static let indent = 2
 
@@ -67,11 +74,11 @@ package struct TextColumns: Sendable {
   private let last: Int?
   private let style: Style
 
-  /// Fits columns to the terminal: leaves out optional columns, then reduces all to their essential cells, then takes the
-  /// reductions in their order.
+  /// Fits columns to the terminal: leaves out optional columns, then reduces columns down to their essential texts, then
+  /// takes the reductions in their order.
   ///
   /// - Parameters:
-  ///   - natural: The width of the widest cell of each column.
+  ///   - natural: The width of the widest cell of each column, with the remark behind it; see `TextRows`.
   ///   - essential: The width of the widest essential text of each column; nil if all texts are essential.
   package init(
     _ columns: [Column], natural: [Int], essential: [Int]? = nil, _ reductions: [Reduction],
@@ -88,7 +95,11 @@ package struct TextColumns: Sendable {
       for index in columns.indices where columns[index].isOptional && excess() > 0 {
         widths[index] = 0
       }
-      if excess() > 0, let essential { widths = zip(widths, essential).map(min) }
+      for index in columns.indices {
+        guard let essential, excess() > 0 else { break }
+        let least = min(widths[index], essential[index])
+        widths[index] = max(least, widths[index] - excess())
+      }
       for step in reductions {
         let width = widths[step.column]
         if width > step.minimum {
@@ -129,10 +140,38 @@ package struct TextColumns: Sendable {
         if isCut { bytes.append(contentsOf: cut.utf8) } else { bytes.append(contentsOf: cell.text) }
         if color != nil { bytes.append(contentsOf: style.reset.utf8) }
         used = column + (isCut ? TextWidth.of(cut) : cell.width)
+        if rows.remarks == index + 1 {
+          used = appendRemark(
+            rows, row, from: used, to: column + min(allowed, .max - column), &bytes)
+        }
       }
       // A cell beyond the limit of its column moves the rest of the row.
       column = max(column + limit, used) + TextColumns.gap
     }
     bytes.append(UInt8(ascii: "\n"))
+  }
+
+  /// Appends the remark of a row behind its cell, as far as it fits.
+  ///
+  /// - Parameters:
+  ///   - start: The end of the cell.
+  ///   - end: The end of the column.
+  /// - Returns: The end of the remark.
+  private func appendRemark(
+    _ rows: TextRows, _ row: Int, from start: Int, to end: Int, _ bytes: inout [UInt8]
+  ) -> Int {
+    guard let column = rows.remarks else { return start }
+    let cell = rows.cell(row, column)
+    let room = end - start - TextColumns.gap
+    guard !cell.text.isEmpty, room > 0 else { return start }
+    // Half a word says nothing.
+    let text = cell.width <= room ? nil : rows.whole(row, column, in: room) ?? "…"
+    if text?.isEmpty == true { return start }
+    for _ in 0..<TextColumns.gap { bytes.append(UInt8(ascii: " ")) }
+    let color = style.isColored ? cell.color : nil
+    if let color { bytes.append(contentsOf: style.start(color).utf8) }
+    if let text { bytes.append(text) } else { bytes.append(contentsOf: cell.text) }
+    if color != nil { bytes.append(contentsOf: style.reset.utf8) }
+    return start + TextColumns.gap + (text.map { TextWidth.of($0) } ?? cell.width)
   }
 }

@@ -2,13 +2,18 @@
 /// thousands of strings.
 ///
 /// A row is appended cell by cell. The text of a cell is what was appended to `bytes` since the end of the cell before.
+///
+/// One column can have remarks: they are shown behind the cells of the column before, in its room, so that a long remark
+/// takes no room from the columns behind.
 package struct TextRows: Sendable {
   /// The texts of all cells.
   package var bytes: [UInt8] = []
   /// The width of the widest cell of each column.
   package private(set) var widths: [Int]
-  /// The width of the widest essential text of each column, see `TextColumns.Cell.essential`.
-  package private(set) var essentialWidths: [Int]
+  /// The index of the column of remarks; nil for none.
+  package let remarks: Int?
+  /// The width of the widest cell with its remark.
+  package private(set) var remarkedWidth = 0
   private var marks: [Mark] = []
   /// The cells with shorter texts for narrow columns, by the number of the cell.
   private var alternatives: [Int: TextColumns.Cell] = [:]
@@ -22,10 +27,12 @@ package struct TextRows: Sendable {
 
   /// Creates no rows of a number of columns.
   ///
-  /// - Parameter expected: The number of rows for which memory is reserved.
-  package init(columns: Int, expected: Int = 0) {
+  /// - Parameters:
+  ///   - remarks: The index of the column of remarks; nil for none.
+  ///   - expected: The number of rows for which memory is reserved.
+  package init(columns: Int, remarks: Int? = nil, expected: Int = 0) {
+    self.remarks = remarks
     widths = [Int](repeating: 0, count: columns)
-    essentialWidths = widths
     bytes.reserveCapacity(expected * TextRows.typicalRow)
     marks.reserveCapacity(expected * columns)
   }
@@ -42,18 +49,21 @@ package struct TextRows: Sendable {
     endCell(width: TextWidth.of(utf8: text), color)
   }
 
-  private mutating func endCell(width: Int, essential: Int? = nil, _ color: Style.Color?) {
+  private mutating func endCell(width: Int, _ color: Style.Color?) {
     let column = marks.count % widths.count
+    if column == remarks, let before = marks.last {
+      let total = before.width + (width > 0 ? TextColumns.gap + width : 0)
+      remarkedWidth = max(remarkedWidth, total)
+    }
     marks.append(Mark(end: bytes.count, width: width, color: color))
     widths[column] = max(widths[column], width)
-    essentialWidths[column] = max(essentialWidths[column], essential ?? width)
   }
 
   /// Appends a cell.
   package mutating func append(_ cell: TextColumns.Cell) {
-    if !cell.shorter.isEmpty { alternatives[marks.count] = cell }
+    if !cell.shorter.isEmpty || !cell.ending.isEmpty { alternatives[marks.count] = cell }
     bytes.append(contentsOf: cell.text.utf8)
-    endCell(width: cell.width, essential: cell.essential, cell.color)
+    endCell(width: cell.width, cell.color)
   }
 
   /// A cell of a row.
@@ -72,6 +82,11 @@ package struct TextRows: Sendable {
     let mark = marks[number]
     let start = number == 0 ? 0 : marks[number - 1].end
     return Cell(text: bytes[start..<mark.end], width: mark.width, color: mark.color)
+  }
+
+  /// Returns the longest text of a cell that fits into a number of columns; nil for none.
+  func whole(_ row: Int, _ column: Int, in columns: Int) -> String? {
+    alternatives[row * widths.count + column]?.whole(in: columns)
   }
 
   /// Returns the longest text of a cell that fits into a number of columns, or a part of the shortest one.

@@ -64,8 +64,8 @@ package struct LogLines<Base: Sequence>: Sequence, IteratorProtocol where Base.E
   /// The lines that may get further entries, the newest first, and the number of lines before them.
   private var open: [[LogEntry]] = []
   private var emitted = 0
-  /// The line, counted from the first one, that gets the further reports about an occurrence.
-  private var reports: [Report: Int] = [:]
+  /// The line that gets the further reports about an occurrence.
+  private var reports: [Report: Reported] = [:]
   /// The line, counted from the first one, that gets the other entries of an action.
   private var bulk: (key: Bulk, line: Int)?
 
@@ -78,10 +78,19 @@ package struct LogLines<Base: Sequence>: Sequence, IteratorProtocol where Base.E
     let number: Int
   }
 
+  /// An event in a line.
+  private struct Reported {
+    /// The number of the line, counted from the first one.
+    let line: Int
+    /// The devices that have reported the event.
+    var devices: Set<Identifier>
+  }
+
   private struct Bulk: Hashable {
     let at: Instant
     let device: Identifier
     let action: LogEntry.Action
+    let auto: Bool
     let payload: LogPayload?
   }
 
@@ -104,7 +113,7 @@ package struct LogLines<Base: Sequence>: Sequence, IteratorProtocol where Base.E
     if open.isEmpty { return nil }
     let line = open.removeFirst()
     for entry in line {
-      if let key = Self.report(entry), reports[key] == emitted { reports[key] = nil }
+      if let key = Self.report(entry), reports[key]?.line == emitted { reports[key] = nil }
     }
     emitted += 1
     return line
@@ -112,22 +121,26 @@ package struct LogLines<Base: Sequence>: Sequence, IteratorProtocol where Base.E
 
   private mutating func add(_ entry: LogEntry) {
     let report = Self.report(entry)
-    if let report, let line = reports[report], line >= emitted,
-      !open[line - emitted].contains(where: { $0.device == entry.device })
+    if let report, let reported = reports[report], reported.line >= emitted,
+      !reported.devices.contains(entry.device)
     {
-      return open[line - emitted].append(entry)
+      reports[report]?.devices.insert(entry.device)
+      return open[reported.line - emitted].append(entry)
     }
     // The schedules of created alarms differ, as after an import.
     let key = Bulk(
-      at: entry.at, device: entry.device, action: entry.action,
+      at: entry.at, device: entry.device, action: entry.action, auto: entry.auto,
       payload: entry.action == .created ? nil : entry.payload)
+    let line: Int
     if Self.isBulk(entry), let bulk, bulk.key == key, bulk.line >= emitted {
-      return open[bulk.line - emitted].append(entry)
+      line = bulk.line
+      open[line - emitted].append(entry)
+    } else {
+      line = emitted + open.count
+      open.append([entry])
+      if Self.isBulk(entry) { bulk = (key, line) }
     }
-    let line = emitted + open.count
-    open.append([entry])
-    if let report { reports[report] = line }
-    if Self.isBulk(entry) { bulk = (key, line) }
+    if let report { reports[report] = Reported(line: line, devices: [entry.device]) }
   }
 
   /// Returns the key of an event that several devices can report.
@@ -144,13 +157,14 @@ package struct LogLines<Base: Sequence>: Sequence, IteratorProtocol where Base.E
     }
   }
 
-  /// Returns true for an action that a user can take on several alarms or occurrences at once.
+  /// Returns true for an action that can apply to several alarms or occurrences at once, by a user or, for occurrences
+  /// that were missed while the device was off, by the clock.
   private static func isBulk(_ entry: LogEntry) -> Bool {
     switch entry.action {
-    case .created, .enabled, .disabled, .deleted, .paused, .resumed, .skipped, .moved, .unskipped,
-      .done,
-      .dismissed, .cleared:
+    case .created, .edited, .enabled, .disabled, .deleted, .paused, .resumed, .stopped, .snoozed,
+      .skipped, .moved, .unskipped, .done, .dismissed, .cleared, .undone:
       !entry.auto
+    case .missed: true
     default: false
     }
   }

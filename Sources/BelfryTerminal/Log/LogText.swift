@@ -2,64 +2,137 @@ import BelfryCore
 import BelfryStore
 
 /// The log as text and as JSON.
-package struct LogText {
+///
+/// ```
+/// Today, Mon 23 Nov 2026
+///   09:05  Done       Rent (09:00)  laptop
+///   09:00  Fired      Rent (09:00)  laptop, server
+/// ```
+package struct LogText: Sendable {
   /// The names of the devices.
   package let names: [Identifier: String]
   package let times: TimeText
   /// The titles in lists of the alarms whose title alone does not tell them apart.
   package let titles: [Identifier: String]
+  private let style: Style
+  /// True if rows name the devices.
+  private let hasDevices: Bool
   private var zones: ZoneLibrary { times.zones }
 
+  /// - Parameter hasDevices: true if rows name the devices; by default if there are several.
   package init(
-    names: [Identifier: String], times: TimeText, titles: [Identifier: String] = [:]
+    names: [Identifier: String], times: TimeText, titles: [Identifier: String] = [:],
+    style: Style = Style(isColored: false, width: nil), hasDevices: Bool? = nil
   ) {
     self.names = names
     self.times = times
     self.titles = titles
+    self.style = style
+    self.hasDevices = hasDevices ?? (names.count > 1)
   }
 
   private func title(_ entry: LogEntry) -> String {
     Printable.text(titles[entry.alarm] ?? entry.title)
   }
 
-  /// Returns entries as one line, with the names of alarms and devices made printable.
+  // MARK: Days
+
+  /// Returns the day of entries on this device's wall clock.
+  package func day(_ entries: [LogEntry]) -> CivilDate? {
+    entries.first.map { zones.local.civil(at: $0.at).date }
+  }
+
+  /// Appends the heading of a day in UTF-8: `Today, Mon 23 Nov 2026`.
+  package func append(heading day: CivilDate, to bytes: inout [UInt8]) {
+    let prefix =
+      switch day.dayNumber - times.today.dayNumber {
+      case 0: "Today, "
+      case -1: "Yesterday, "
+      default: ""
+      }
+    bytes.append(style.paint(prefix + times.date(day), .bold))
+    bytes.append("\n")
+  }
+
+  // MARK: Rows
+
+  /// Returns entries as one row without the date, with the names of alarms and devices made printable.
   ///
   /// - Parameter entries: the reports of several devices about one event, or the entries of one action on several
   ///   alarms or occurrences, the newest first.
-  package func line(_ entries: [LogEntry]) -> String { TimeText.text { append(entries, to: &$0) } }
+  package func row(_ entries: [LogEntry]) -> String { TimeText.text { append(entries, to: &$0) } }
 
-  /// Appends entries as one line in UTF-8; see `line(_:)`.
+  /// Appends entries as one row in UTF-8; see `row(_:)`. A row that is wider than the terminal continues on other lines.
   package func append(_ entries: [LogEntry], to bytes: inout [UInt8]) {
     guard let entry = entries.first else { return }
-    times.appendFull(zones.local.civil(at: entry.at), to: &bytes)
-    bytes.append("  ")
-    bytes.append(entry.label)
-    if entry.auto { bytes.append(" automatically") }
-    bytes.append(": ")
-    // Most lines have one entry. The lists of the others take three times as long.
-    if entries.count == 1 {
-      bytes.append(title(entry))
-      if let occurrence = occurrence(entry) { bytes.append(" (\(occurrence))") }
+    let time = times.clock(entry.at)
+    let timeWidth = times.format.clock == .twelveHour ? LogText.longTime : LogText.shortTime
+    let label = label(entry)
+    bytes.append("  " + padding(timeWidth - time.utf8.count) + time + "  ")
+    if let color = LogText.color(entry) {
+      bytes.append(style.paint(label, color))
     } else {
-      bytes.append(subject(entries))
+      bytes.append(label)
     }
+    let labelWidth = max(LogText.labelWidth, TextWidth.of(label))
+    bytes.append(padding(labelWidth - TextWidth.of(label)) + "  ")
+    let (subject, rest) = (subject(entries), rest(entries))
+    let indent = timeWidth + labelWidth + 6
+    if let columns = style.width, indent + TextWidth.of(subject + rest) > columns {
+      // A narrow terminal has no room beside the label.
+      let start = columns < LogText.narrow ? timeWidth + 4 : indent
+      let lines = TextWidth.wrapped(subject + rest, to: max(8, columns - indent))
+      for (index, line) in lines.enumerated() {
+        bytes.append((index == 0 ? "" : "\n" + padding(start)) + line)
+      }
+    } else {
+      bytes.append(subject)
+      if !rest.isEmpty { bytes.append(style.isColored ? style.paint(rest, .faint) : rest) }
+    }
+  }
+
+  private static let (shortTime, longTime) = (5, 8)
+  /// The width of most labels.
+  private static let labelWidth = 9
+  /// The number of columns below which the lines of a row continue below the label.
+  private static let narrow = 60
+
+  private func padding(_ count: Int) -> String { String(repeating: " ", count: max(0, count)) }
+
+  private func label(_ entry: LogEntry) -> String {
+    entry.action == .done && entry.auto ? "Completed" : entry.label
+  }
+
+  private static func color(_ entry: LogEntry) -> Style.Color? {
+    switch entry.action {
+    case .done: entry.auto ? nil : .green
+    case .missed, .exhausted: .plainRed
+    case .skipped, .snoozed, .paused: .yellow
+    case .stopped: .magenta
+    case .fired, .reminded, .called: .cyan
+    default: nil
+    }
+  }
+
+  /// Returns the facts and the devices of entries, to be shown behind the alarms.
+  private func rest(_ entries: [LogEntry]) -> String {
+    guard let entry = entries.first else { return "" }
+    var text = entry.auto ? ", automatically" : ""
     // The entries of one action can have different facts.
-    if let details = text(entry), entries.allSatisfy({ $0.payload == entry.payload }) {
-      bytes.append(", ")
-      bytes.append(Printable.text(details))
+    if let details = self.text(entry), entries.allSatisfy({ $0.payload == entry.payload }) {
+      var separator = ", "
+      if case .fields = entry.payload { separator = ": " }
+      text += separator + Printable.text(details)
     }
-    if let done = entry.effective {
-      bytes.append(", ")
-      bytes.append(times.at(done))
-    }
-    bytes.append("  ")
-    if entries.count == 1 { return bytes.append(device(entry)) }
+    if let done = entry.effective { text += ", " + times.at(done) }
+    guard hasDevices else { return text }
+    if entries.count == 1 { return "\(text)  \(device(entry))" }
     var devices: [String] = []
     for entry in entries.reversed() {
       let name = device(entry)
       if !devices.contains(name) { devices.append(name) }
     }
-    bytes.append(devices.joined(separator: ", "))
+    return text + "  " + devices.joined(separator: ", ")
   }
 
   /// Returns the name of an entry's device, made printable.
@@ -71,45 +144,59 @@ package struct LogText {
   package func event(_ entry: LogEntry) -> String {
     let details = text(entry).map { ", \(Printable.text($0))" } ?? ""
     let action = "\(entry.label)\(entry.auto ? " automatically" : "")"
-    return "\(times.relative(entry.at))  \(action)\(details)  \(device(entry))"
+    let device = hasDevices ? "  \(device(entry))" : ""
+    return "\(times.relative(entry.at))  \(action)\(details)\(device)"
   }
 
-  /// The maximum number of alarms and occurrences that a line names.
+  /// The maximum number of alarms that a row names.
   private static let maxNames = 3
 
-  /// Returns the alarms of entries with their occurrences: `Rent (09:00)`, `Pills, Rent and 10 more`.
+  /// Returns the alarms of entries with their occurrences: `Rent (09:00)`, `Pills, 9 times from 20 Nov 21:00 to 08:00`,
+  /// `12 alarms: Pills, Rent, Tea and 9 more`.
   private func subject(_ entries: [LogEntry]) -> String {
+    if entries.count == 1 {
+      return title(entries[0]) + (occurrence(entries[0]).map { " (\($0))" } ?? "")
+    }
     // The oldest entry is the first of an action.
-    var items: [(alarm: Identifier, title: String, occurrences: [String])] = []
+    var items: [(title: String, occurrences: [String])] = []
+    var positions: [Identifier: Int] = [:]
     for entry in entries.reversed() {
       let occurrence = occurrence(entry)
-      if let index = items.firstIndex(where: { $0.alarm == entry.alarm }) {
+      if let index = positions[entry.alarm] {
+        // Devices report the same occurrence.
         guard let occurrence, !items[index].occurrences.contains(occurrence) else { continue }
         items[index].occurrences.append(occurrence)
       } else {
-        items.append((entry.alarm, title(entry), occurrence.map { [$0] } ?? []))
+        positions[entry.alarm] = items.count
+        items.append((title(entry), occurrence.map { [$0] } ?? []))
       }
     }
-    return list(
-      items.map { item in
-        item.occurrences.isEmpty
-          ? item.title : "\(item.title) (\(list(item.occurrences, separator: "; ")))"
-      })
+    if items.count == 1 { return text(items[0].title, items[0].occurrences) }
+    let shown = items.count > LogText.maxNames + 1 ? LogText.maxNames : items.count
+    let more = items.count > shown ? " and \(items.count - shown) more" : ""
+    let names = items.prefix(shown).map { item in
+      item.occurrences.count > 1
+        ? "\(item.title) (\(item.occurrences.count) times)" : text(item.title, item.occurrences)
+    }
+    return "\(items.count) alarms: " + names.joined(separator: ", ") + more
   }
+
+  private func text(_ title: String, _ occurrences: [String]) -> String {
+    guard let first = occurrences.first, let last = occurrences.last else { return title }
+    return occurrences.count > LogText.maxOccurrences
+      ? "\(title), \(occurrences.count) times from \(first) to \(last)"
+      : "\(title) (\(occurrences.joined(separator: "; ")))"
+  }
+
+  /// The maximum number of occurrences that a row names.
+  private static let maxOccurrences = 2
 
   /// Returns the time of an entry's occurrence, with the date if it is not that of the entry.
   private func occurrence(_ entry: LogEntry) -> String? {
     entry.occurrence.map { civil in
       civil.date == zones.local.civil(at: entry.at).date
-        ? times.time(civil.time) : times.full(civil)
+        ? times.time(civil.time) : times.short(civil)
     }
-  }
-
-  /// Returns `a, b, c and 3 more`.
-  private func list(_ names: [String], separator: String = ", ") -> String {
-    let shown = names.count > LogText.maxNames + 1 ? LogText.maxNames : names.count
-    let more = names.count > shown ? " and \(names.count - shown) more" : ""
-    return names.prefix(shown).joined(separator: separator) + more
   }
 
   /// Returns `{id, alarm, title, occurrence?, action, at, device, auto?, payload?, doneAt?}`. The payload has the form
@@ -145,11 +232,11 @@ package struct LogText {
     case .snooze(let until):
       let civil = zones.local.civil(at: until)
       let isSameDay = civil.date == zones.local.civil(at: entry.at).date
-      return "until \(isSameDay ? times.time(civil.time) : times.full(civil))"
+      return "until \(isSameDay ? times.time(civil.time) : times.short(civil))"
     case .move(let from, let to):
       let isFromOwn = from == entry.occurrence
-      return (isFromOwn ? "" : "from \(times.full(from)) ") + "to \(times.full(to))"
-    case .pause(let until): return "until \(times.full(until))"
+      return (isFromOwn ? "" : "from \(times.short(from)) ") + "to \(times.short(to))"
+    case .pause(let until): return "until \(times.short(until))"
     case .followUp(let number, let count, let isUnanswered):
       return "\(number) of \(count)\(isUnanswered ? ", unanswered" : "")"
     case .skippedByPause(let earlier):

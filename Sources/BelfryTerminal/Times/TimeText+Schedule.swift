@@ -1,79 +1,130 @@
 import BelfryCore
 
-/// The text of schedules.
+/// The text of schedules: the only wording in text for people. `Schedule.summary` is for commit messages and documents.
 extension TimeText {
-  /// Returns a rule with its times in a few words: `Mon, Fri 09:00`, `monthly 15th 17:00`.
-  package func rule(_ recurrence: Recurrence, times: [CivilTime]) -> String {
-    TimeText.text { append(recurrence, times: times, to: &$0) }
+  /// The word for an alarm that rings once.
+  package static let once = "once"
+
+  /// Returns a rule with its times in a few words: `Mon, Fri 09:00`, `every Fri 09:00`, `monthly 15th 17:00`. The input
+  /// parser reads them back.
+  ///
+  /// - Parameter zone: The zone of the times, which follows them if it is not this device's: `Mon 09:00 Asia/Tokyo`.
+  package func rule(
+    _ recurrence: Recurrence, times: [CivilTime], zone: String = Alarm.Zone.floating.text
+  ) -> String {
+    let rule = TimeText.text { append(recurrence, times: times, to: &$0) }
+    return isLocal(zone) ? rule : "\(rule) \(Printable.text(zone))"
   }
 
-  /// Appends a rule with its times in UTF-8; see `rule(_:times:)`.
-  package func append(_ recurrence: Recurrence, times: [CivilTime], to bytes: inout [UInt8]) {
-    append(recurrence, to: &bytes)
+  /// Appends a rule with its times in UTF-8; see `rule(_:times:zone:)`.
+  ///
+  /// - Parameter isComplete: True to list more dates and times individually.
+  package func append(
+    _ recurrence: Recurrence, times: [CivilTime], isComplete: Bool = false,
+    to bytes: inout [UInt8]
+  ) {
+    // A weekday alone would be a date.
+    if case .weekly(let days, let cadence) = recurrence, days.count == 1, cadence.interval == 1,
+      TimeText.window(times) == nil
+    {
+      bytes.append("every ")
+    }
+    append(recurrence, isComplete: isComplete, to: &bytes)
     if case .elapsed = recurrence { return }
     bytes.append(" ")
-    append(times, to: &bytes)
+    append(times, maxCount: isComplete ? TimeText.maxTimes : TimeText.maxListedTimes, to: &bytes)
   }
 
-  /// Returns a whole schedule: `Tue every 2 weeks 19:00, from 24 Nov, until 30 Jun 2027, not on holidays`.
-  package func schedule(_ schedule: Schedule) -> String {
-    var text = rule(schedule.recurrence, times: schedule.times)
+  /// Returns a whole schedule, which the input parser reads back, unless it has a long list of dates: `Tue every 2 weeks 19:00, from 24 Nov, until 30 Jun 2027, not on holidays`.
+  ///
+  /// - Parameter zone: The zone of the times, which follows them if it is not this device's.
+  package func schedule(_ schedule: Schedule, zone: String = Alarm.Zone.floating.text) -> String {
+    var text = TimeText.text {
+      append(schedule.recurrence, times: schedule.times, isComplete: true, to: &$0)
+    }
+    if !isLocal(zone) { text += " \(Printable.text(zone))" }
     switch schedule.recurrence {
     case .once, .dates, .daily, .weekly, .monthly, .annual:
       if let cadence = schedule.recurrence.cadence,
         cadence.interval > 1 || cadence.start > today
       {
-        text += ", from \(shortDate(cadence.start))"
+        text += ", from \(dated(cadence.start))"
       }
-    case .days(_, let cadence): text += ", from \(shortDate(cadence.start))"
-    case .cyclic(_, _, let start): text += ", from \(shortDate(start))"
-    case .elapsed(_, let start): text += ", from \(shortDate(start)) \(time(schedule.times[0]))"
-    case .afterDone(_, let origin): text += ", first on \(shortDate(origin.start))"
+    case .days(_, let cadence): text += ", from \(dated(cadence.start))"
+    case .cyclic(_, _, let start): text += ", from \(dated(start))"
+    case .elapsed(_, let start): text += ", from \(dated(start)) \(time(schedule.times[0]))"
+    case .afterDone(_, let origin): text += ", first on \(dated(origin.start))"
     }
     return text + limits(schedule.limits)
   }
 
+  /// Returns a date of a schedule: without its year only from today until the end of the year, as a reader expects it.
+  private func dated(_ date: CivilDate) -> String {
+    let text = shortDate(date)
+    let lacksYear = date.year == today.year && format.order != .yearMonthDay
+    return lacksYear && date < today ? "\(text) \(date.year)" : text
+  }
+
   // MARK: Days
 
-  private func append(_ recurrence: Recurrence, to bytes: inout [UInt8]) {
+  private func append(
+    _ recurrence: Recurrence, isComplete: Bool, to bytes: inout [UInt8]
+  ) {
     func every(_ count: Int, _ adjective: String, _ unit: String) {
       bytes.append(count == 1 ? adjective : "every \(count) \(unit)s")
     }
     switch recurrence {
-    case .once(let date): bytes.append("once \(shortDate(date))")
+    case .once(let date): bytes.append("\(TimeText.once) \(dated(date))")
     case .daily(let cadence): every(cadence.interval, "daily", "day")
     case .days(let count, let cadence): every(count * cadence.interval, "daily", "day")
     case .cyclic(let on, let off, _):
       bytes.append("\(Period(on, .day).words) on, \(off) off")
     case .dates(let dates):
-      bytes.append("once " + list(dates, maxCount: TimeText.maxDatesOfRule))
+      let maxCount = isComplete ? TimeText.maxListedDates : TimeText.maxDatesOfRule
+      bytes.append("\(TimeText.once) " + list(dates, maxCount: maxCount))
     case .elapsed(let minutes, _): bytes.append("every \(Schedule.distance(minutes))")
     case .weekly(let days, let cadence):
       append(days, to: &bytes)
       if cadence.interval != 1 { bytes.append(" every \(cadence.interval) weeks") }
     case .monthly(let days, let cadence):
       every(cadence.interval, "monthly", "month")
-      for (index, day) in days.enumerated() {
-        bytes.append(index == 0 ? " " : ", ")
-        append(day, to: &bytes)
-      }
+      bytes.append(" ")
+      append(days, to: &bytes)
     case .annual(let months, let days, let cadence):
       every(cadence.interval, "annual", "year")
-      let all = months.flatMap { month in days.map { (month, $0) } }
-      let isNumeric = days.allSatisfy { if case .day = $0 { true } else { false } }
-      let limit = isNumeric ? TimeText.maxDaysOfYear : TimeText.maxDaysOfYear - 2
-      let shown = all.count > limit ? limit - 1 : all.count
-      for (index, (month, day)) in all.prefix(shown).enumerated() {
-        bytes.append(index == 0 ? " " : ", ")
-        if case .day(let number) = day {
-          append(day: number, ofMonth: month, to: &bytes)
-        } else {
-          append(day, to: &bytes)
-          bytes.append(" of \(CivilDate.monthNames[month - 1])")
-        }
-      }
-      if shown < all.count { bytes.append(" and \(all.count - shown) more") }
+      bytes.append(" ")
+      append(days, of: months, to: &bytes)
     case .afterDone(let period, _): bytes.append("\(period.words) after done")
+    }
+  }
+
+  /// Appends days of months: `10 Mar, Jun`, `Mar 10, Jun 10`, `15th, last day of Mar, Jun`.
+  private func append(
+    _ days: [Recurrence.MonthDay], of months: [Int], to bytes: inout [UInt8]
+  ) {
+    if days.count == 1, case .day(let number) = days[0], format.order != .dayMonthYear {
+      for (index, month) in months.enumerated() {
+        if index > 0 { bytes.append(", ") }
+        append(day: number, ofMonth: month, to: &bytes)
+      }
+      return
+    }
+    if days.count == 1, case .day(let number) = days[0] {
+      bytes.append("\(number) ")
+    } else {
+      append(days, to: &bytes)
+      bytes.append(" of ")
+    }
+    bytes.append(months.map { CivilDate.monthNames[$0 - 1] }.joined(separator: ", "))
+  }
+
+  /// Appends days of a month: `1st, 15th`. Beside other days, a number has a noun: `1st day, last Fri`.
+  private func append(_ days: [Recurrence.MonthDay], to bytes: inout [UInt8]) {
+    let isNumeric = days.allSatisfy { if case .day = $0 { true } else { false } }
+    for (index, day) in days.enumerated() {
+      if index > 0 { bytes.append(", ") }
+      append(day, to: &bytes)
+      if case .day = day, !isNumeric { bytes.append(" day") }
     }
   }
 
@@ -114,25 +165,30 @@ extension TimeText {
 
   // MARK: Times
 
-  /// The maximum number of times that are listed individually.
-  private static let maxListedTimes = 4
+  /// The maximum number of times that are listed individually in a rule, and in a whole schedule.
+  private static let (maxListedTimes, maxTimes) = (4, 24)
+
+  /// Returns the window of many times at one distance; nil for few times, or several distances.
+  private static func window(_ times: [CivilTime]) -> TimeWindow? {
+    times.count > maxListedTimes ? TimeWindow(times) : nil
+  }
 
   /// Appends times of day: `09:00, 21:00`, `every 2 h 09:00–17:00`, or `09:00 and 5 more`.
-  private func append(_ times: [CivilTime], to bytes: inout [UInt8]) {
-    guard let first = times.first, let last = times.last, times.count > TimeText.maxListedTimes
-    else {
-      for (index, time) in times.enumerated() {
-        if index > 0 { bytes.append(", ") }
-        append(time, to: &bytes)
-      }
-      return
+  private func append(_ times: [CivilTime], maxCount: Int, to bytes: inout [UInt8]) {
+    if let window = TimeText.window(times) {
+      let step = Span.length(Int64(window.interval) * 60)
+      let (from, to) = (time(window.from), time(window.to))
+      // `AM–5` would be hard to read.
+      return bytes.append(
+        format.clock == .twelveHour
+          ? "every \(step) from \(from) to \(to)" : "every \(step) \(from)–\(to)")
     }
-    let minutes = times.map { Int64($0.minuteOfDay) }
-    let steps = Set(zip(minutes.dropFirst(), minutes).map { $0 - $1 })
-    if steps.count == 1, let step = steps.first {
-      bytes.append("every \(Span.length(step * 60)) \(time(first))–\(time(last))")
-    } else {
-      bytes.append("\(time(first)) and \(times.count - 1) more")
+    if let first = times.first, times.count > maxCount {
+      return bytes.append("\(time(first)) and \(times.count - 1) more")
+    }
+    for (index, time) in times.enumerated() {
+      if index > 0 { bytes.append(", ") }
+      append(time, to: &bytes)
     }
   }
 
@@ -142,16 +198,16 @@ extension TimeText {
     var text = ""
     if let until = limits.until {
       let isWholeDay = until == Schedule.Limits.end(of: until.date)
-      text += ", until \(shortDate(until.date))" + (isWholeDay ? "" : " \(time(until.time))")
+      text += ", until \(dated(until.date))" + (isWholeDay ? "" : " \(time(until.time))")
     }
     if !limits.exceptions.isEmpty {
       text += ", except " + list(limits.exceptions, maxCount: TimeText.maxListedDates)
     }
-    if !limits.months.isEmpty { text += ", only \(Schedule.words(ofMonths: limits.months))" }
+    if !limits.months.isEmpty { text += ", only in \(Schedule.words(ofMonths: limits.months))" }
     switch limits.onHoliday {
     case .skip: text += ", not on holidays"
-    case .before: text += ", before a holiday"
-    case .after: text += ", after a holiday"
+    case .before: text += ", or the workday before a holiday"
+    case .after: text += ", or the workday after a holiday"
     case nil: break
     }
     return text
@@ -159,13 +215,10 @@ extension TimeText {
 
   /// Returns dates as text: `3 Dec, 14 Jan 2027 and 4 more`.
   private func list(_ dates: [CivilDate], maxCount: Int) -> String {
-    let shown = dates.prefix(maxCount).map { shortDate($0) }
+    let shown = dates.prefix(maxCount).map { dated($0) }
     let rest = dates.count - shown.count
     return shown.joined(separator: ", ") + (rest > 0 ? " and \(rest) more" : "")
   }
-
-  /// The maximum number of days of a year that are listed individually.
-  private static let maxDaysOfYear = 4
 
   /// The maximum number of dates of a rule that are listed individually.
   private static let maxDatesOfRule = 2

@@ -226,6 +226,7 @@ struct PartnerSend: AsyncParsableCommand {
       }
     }
     throw CommandError(
-      .usage, "\(schedule.summary) has no further occurrence.", hint: "Name a time in the future.")
+      .usage, "\(session.context.times.schedule(schedule)) has no further occurrence.",
+      hint: "Name a time in the future.")
   }
 }
