@@ -90,6 +90,36 @@ import Testing
     #expect(Array(fixture.store.history.log(since: later)).isEmpty)
   }
 
+  @Test(
+    "The statistics are those of the log, with an index and without, and an invalid entry is reported"
+  )
+  func statistics() async throws {
+    let fixture = try await fixture()
+    let summaries = try fixture.store.overview().summaries
+    let tea = try #require(summaries.first { $0.title == "Tea" })
+    let expected = Statistics(log(fixture, of: tea.id))
+    #expect(!expected.settled.isEmpty)
+    func check(_ invalid: [String] = []) {
+      for alarms in [[tea], summaries] {
+        var reported: [String] = []
+        let all = fixture.store.history.statistics(of: alarms, skipBreaksStreak: false) { path, _ in
+          reported.append(path)
+        }
+        #expect(all.map(\.summary) == alarms)
+        #expect(all.first { $0.summary.id == tea.id }?.statistics == expected)
+        #expect(reported == invalid)
+      }
+    }
+    check()
+    try await index(fixture)
+    check()
+    let day = try #require(Array(LogReader.days(fixture.store)).dropFirst(40).first)
+    // The name of an entry, which has no valid content.
+    let path = "log/\(day)/000000000-\(fixture.store.context.makeIdentifier()).json"
+    try fixture.sandbox.write("\"\(tea.id)\"", to: "\(fixture.store.path)/\(path)")
+    check([path])
+  }
+
   @Test("A day that has changed since is read from its files, and the next index has it")
   func changes() async throws {
     let fixture = try await fixture()

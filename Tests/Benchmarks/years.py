@@ -43,6 +43,7 @@ def remembering(site):
         ("stats", "belfry", belfry(site.store, "stats")),
         ("year", "belfry", belfry(site.store, "year")),
         ("stats 2026", "belfry", belfry(site.store, "stats", "2026")),
+        ("export page", "belfry", belfry(site.store, "export", "--format", "html")),
     ]
     return [constant(operation, site.size.label, tool, argv) for operation, tool, argv in commands]
 
@@ -87,7 +88,7 @@ def print_growth(before, after):
         print(f"All commits would add {loose:,.0f} loose objects and {size:,.0f} MB.")
 
 def print_years_targets():
-    for name, limit in (("log", 300), ("stats", 150), ("stats 2026", 150)):
+    for name, limit in (("log", 300), ("stats", 150), ("stats 2026", 150), ("export page", 150)):
         target(f"{name} at {USED.label}", median(name, USED.label, "belfry"), "the limit", limit)
     ours, plain = rivals("clone", USED.label)
     target(f"clone at {USED.label}", ours, "1.5 of git's", plain and 1.5 * plain)

@@ -108,7 +108,8 @@ struct AlarmPageReader {
       state: state)
   }
 
-  /// Returns the occurrences that wait for an answer.
+  /// Returns the occurrences that wait for an answer: of those that are pending, and of those that were missed, the
+  /// latest one.
   private func open(_ summary: AlarmSummary) -> [AlarmPage.Occurrence] {
     let status = summary.status
     var result: [AlarmPage.Occurrence] = []
@@ -120,11 +121,20 @@ struct AlarmPageReader {
       result.append(
         occurrence(summary, snooze.occurrence, "snoozed until \(short(snooze.until))"))
     }
-    result += status.pending.map { pending in
+    if let pending = status.pending.last {
       let next = pending.nextFollowUp.map { ", next follow-up \(short($0))" } ?? ""
-      return occurrence(summary, pending.occurrence, "pending\(next)")
+      let state = "pending\(earlier(status.pending.count))\(next)"
+      result.append(occurrence(summary, pending.occurrence, state))
     }
-    return result + status.missed.map { occurrence(summary, $0, "missed") }
+    if let latest = status.missed.last {
+      result.append(occurrence(summary, latest, "missed\(earlier(status.missed.count))"))
+    }
+    return result
+  }
+
+  /// Returns the words for the occurrences of an alarm before the latest one, of which there can be hundreds.
+  private func earlier(_ count: Int) -> String {
+    count < 2 ? "" : ", and \(count - 1) earlier"
   }
 
   /// Returns the latest missed occurrences that are not open, and the number of earlier ones.

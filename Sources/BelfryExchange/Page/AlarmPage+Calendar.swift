@@ -19,7 +19,8 @@ extension AlarmPage {
           let look = AlarmPage.look(state)
           html.element("li") { html in
             html.element(
-              "span", ("class", look.style), ("aria-hidden", "true"), text: "\(look.mark) ")
+              "span", ("class", look.style), ("aria-hidden", "true"),
+              text: state == .upcoming ? "\(time(.noon)) " : "\(look.mark) ")
             html.text(look.name)
           }
         }
@@ -106,7 +107,7 @@ extension AlarmPage {
     case .done: ("✓", "done", "done")
     case .autoCompleted: ("○", "auto", "completed automatically")
     case .skipped: ("–", "skipped", "skipped")
-    case .upcoming: ("9:00", "m", "upcoming")
+    case .upcoming: ("", "m", "upcoming")
     case .snoozed: ("●", "open", "snoozed")
     case .pending: ("●", "open", "open")
     case .ringing: ("●", "open", "rings")

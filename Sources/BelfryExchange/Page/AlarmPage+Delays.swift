@@ -42,15 +42,17 @@ extension AlarmPage {
           }
           html.element("tr") { html in
             html.element(
-              "th", ("scope", "row"), text: AlarmPage.name(ofMonth: months.dates(index).lowerBound))
+              "th", ("scope", "row"),
+              text: AlarmPage.shortName(ofMonth: months.dates(index).lowerBound))
             html.element("td", ("class", "n"), text: "\(group.done)")
             html.element(
               "td", ("class", "n"), text: group.onTimePercent.map { "\($0) %" } ?? "")
             html.element(
               "td", ("class", "n"), text: group.median.map(AlarmPage.delay) ?? "")
             html.element("td", ("class", "n q"), text: range ?? "")
-            html.element("td", ("class", "n q"), text: "\(group.skipped)")
-            html.element("td", ("class", "n"), text: "\(group.missed)")
+            html.element(
+              "td", ("class", "n q"), text: group.skipped == 0 ? "" : "\(group.skipped)")
+            html.element("td", ("class", "n"), text: group.missed == 0 ? "" : "\(group.missed)")
           }
         }
       }

@@ -31,8 +31,7 @@ extension AlarmPage {
     let days = ResponseSummary.by(DateBuckets(dates, by: .day), responses)
     let place = week.firstIndex { $0.weekday == dates.lowerBound.weekday } ?? 0
     html.element("li") { html in
-      let short = CivilDate.monthNames[dates.lowerBound.month - 1]
-      html.element("h3", text: "\(short) \(dates.lowerBound.year)")
+      html.element("h3", text: AlarmPage.shortName(ofMonth: dates.lowerBound))
       html.element(
         "svg", ("viewBox", "0 0 \(7 * AlarmPage.pitch) \(6 * AlarmPage.pitch)"), ("role", "img"),
         ("aria-label", "\(name): \(summary)")

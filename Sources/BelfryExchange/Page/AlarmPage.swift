@@ -116,6 +116,11 @@ public struct AlarmPage: Sendable {
   /// Returns the name of a month with its year.
   static func name(ofMonth date: CivilDate) -> String { "\(months[date.month - 1]) \(date.year)" }
 
+  /// Returns the abbreviated name of a month with its year: `Nov 2026`.
+  static func shortName(ofMonth date: CivilDate) -> String {
+    "\(CivilDate.monthNames[date.month - 1]) \(date.year)"
+  }
+
   /// Returns a number with a noun: `1 alarm`, `3 alarms`.
   static func count(_ number: Int, _ noun: String) -> String {
     "\(number) \(noun)\(number == 1 ? "" : "s")"

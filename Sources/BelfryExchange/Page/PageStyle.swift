@@ -31,6 +31,7 @@ enum PageStyle {
     section{margin-top:2.5rem}
     p{margin:.25rem 0;max-width:44rem}
     .m,caption{color:var(--muted)}
+    section>p.m{margin-bottom:.75rem}
     nav ul{list-style:none;display:flex;flex-wrap:wrap;gap:.25rem 1.25rem;margin:0;padding:.75rem 0;border-top:1px solid var(--border);border-bottom:1px solid var(--border)}
     nav a{display:inline-block;padding:.25rem 0;text-underline-offset:.2em}
     .tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(10.5rem,1fr));gap:.75rem;margin:1.25rem 0 0}
@@ -97,11 +98,13 @@ enum PageStyle {
     .year{grid-template-columns:repeat(3,1fr);gap:1rem}
     .responses th,.responses td{padding-right:.5rem}
     .responses .q{display:none}
+    .responses th{white-space:nowrap}
+    .slim .box{stroke-width:3}.slim .dot{stroke-width:5}
     .month{border:0}
-    .month td{border:0;border-top:1px solid var(--border);height:auto;padding:.5rem .5rem}
+    .month td{display:grid;grid-template-columns:4rem 1fr;border:0;height:auto;padding:.375rem .5rem}
     .month td.o,.month td.e{display:none}
     .month .w{display:inline}
-    .month ul{font-size:.9375rem}
+    .month ul{margin:0;font-size:.9375rem}
     .month li{white-space:normal}
     }
     @media print{
@@ -113,7 +116,9 @@ enum PageStyle {
     section{margin-top:1.5rem}
     h2,h3,caption,thead{break-after:avoid}
     tr,.month,.chart,.year li,.tiles div{break-inside:avoid}
-    .month td{height:4.5rem}
+    .month td{height:3.25rem}
+    .month li{white-space:normal}
+    .tiles{grid-template-columns:repeat(4,1fr)}
     *{print-color-adjust:exact;-webkit-print-color-adjust:exact}
     }
 
