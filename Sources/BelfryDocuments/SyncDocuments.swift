@@ -169,8 +169,13 @@ package struct RemoteDocument: JSONDocument {
   let name: String
   /// The path or URL, with credentials masked.
   let url: String
+  /// True if `remote add` has created the repository; absent otherwise.
+  let created: Bool?
 
-  package init(_ remote: Remote) {
+  package init(_ remote: Remote) { self.init(remote, isCreated: false) }
+
+  package init(_ remote: Remote, isCreated: Bool) {
+    created = isCreated ? true : nil
     name = remote.name
     url = URLMask.masked(url: remote.url)
   }

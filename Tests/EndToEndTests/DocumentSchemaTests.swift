@@ -279,6 +279,7 @@ import Testing
         Call("cascade", "add", "tea", "phone", "5551234567", is: "Cascade"),
         Call("cascade", "list", "tea", is: "Cascade"), Call("show", "tea", is: "Alarm"),
         Call("cascade", "move", "tea", "2", "1", is: "Cascade"),
+        Call("remote", "add", "new", sandbox.root + "/new.git", "--create", is: "Remote"),
         Call("cascade", "off", "tea", is: "Cascade"), Call("cascade", "on", "tea", is: "Cascade"),
         Call("cascade", "preview", "tea", lists: "CascadePreview"),
         Call("cascade", "status", "tea", lists: "CascadeReadiness"),

@@ -22,6 +22,11 @@ struct RemoteAdd: ParsableCommand {
       The URL is a path, ssh://you@host/path, you@host:path, https://host/path, git://host/path or file:///path. The \
       host may be an alias of ~/.ssh/config. Keys, credentials and certificates are those of your ssh and git. Keep \
       passwords and tokens in a credential helper, not in the URL.
+
+      If there is no repository at a path, such as one on a USB disk, --create creates it. On a terminal the command asks.
+
+        belfry remote add origin /media/usb/belfry.git --create
+        belfry remote add origin you@server:belfry.git
       """)
 
   @Argument(help: "The name, such as origin.", completion: .text)
@@ -29,6 +34,9 @@ struct RemoteAdd: ParsableCommand {
 
   @Argument(help: "The path or URL.", completion: .directory)
   var url: String
+
+  @Flag(help: "Create a bare repository if there is none at the path.")
+  var create = false
 
   @OptionGroup var common: CommonOptions
   @ParentCommand var parent: RemoteCommand
@@ -50,14 +58,34 @@ struct RemoteAdd: ParsableCommand {
         "\(RemoteURLInput.shown(remote.url)) is the mailbox of a partner, who could read your whole store there.",
         hint: "Create a separate repository for the store: git init --bare")
     }
+    let isCreated = try createRepository(of: remote, store)
     try store.sync.addRemote(remote)
     RemoteURLInput.warnOfCredentials(remote)
     if common.json {
-      try Console.write(RemoteDocument(remote))
+      try Console.write(RemoteDocument(remote, isCreated: isCreated))
     } else {
+      if isCreated { Console.line("Created the repository \(RemoteURLInput.shown(remote.url)).") }
       Console.line(
         "Added the remote \(name): \(RemoteURLInput.shown(remote.url)). To sync: belfry sync")
     }
+  }
+}
+
+extension RemoteAdd {
+  /// Creates the repository of a remote at a path if there is none, and the user wants it.
+  private func createRepository(of remote: Remote, _ store: Store) throws -> Bool {
+    if try store.sync.remotes().contains(where: { $0.name == name }) {
+      throw StoreError.remoteExists(name)
+    }
+    guard let repository = RemoteRepository(remote) else {
+      if create, (try? RemoteURL(remote.url)) != nil {
+        throw CommandError(
+          .usage, "--create needs a path on this machine.",
+          hint: "Create it on the host: git init --bare -b main PATH")
+      }
+      return false
+    }
+    return try repository.create(isWanted: create, canAsk: Style.canAsk && !common.json)
   }
 }
 
