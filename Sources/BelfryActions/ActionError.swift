@@ -18,4 +18,6 @@ public enum ActionError: Error {
   case noActiveCascade(Alarm)
   /// The alarm rings now or soon, so that a test of its cascade would be taken for the occurrence.
   case ringsSoon(Alarm)
+  /// An action on several alarms is not possible for this one, so that none was changed.
+  case failed(Alarm, any Error)
 }

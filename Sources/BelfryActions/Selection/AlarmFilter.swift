@@ -12,7 +12,8 @@ import BelfryStore
 /// | `due:today`, `due:tomorrow`, `due:week`, `due:month`, `due:DATE` | that ring next in the time, or are open now |
 /// | any other word | with the text in the title or the note |
 ///
-/// An alarm is selected if it matches all words.
+/// An alarm is selected if it matches all words of the first three rows, and any of the texts. Texts that together are a
+/// part of a title or note, such as `pay rent`, are one text.
 public struct AlarmFilter: Sendable {
   /// One word.
   public enum Term: Hashable, Sendable {
@@ -98,9 +99,34 @@ public struct AlarmFilter: Sendable {
   /// Returns true for a word that selects dates.
   public static func isDue(_ word: String) -> Bool { word.lowercased().hasPrefix(duePrefix) }
 
-  /// Returns true if an alarm matches all words.
-  public func matches(_ summary: AlarmSummary) -> Bool {
-    terms.allSatisfy { matches(summary, $0) }
+  /// Returns the alarms that the words select, in their order.
+  public func selected(of summaries: [AlarmSummary]) -> [AlarmSummary] {
+    var texts: [String] = []
+    var others: [Term] = []
+    for term in terms {
+      if case .text(let text) = term { texts.append(text) } else { others.append(term) }
+    }
+    let candidates = summaries.filter { summary in
+      others.allSatisfy { matches(summary, $0) }
+    }
+    if texts.isEmpty { return candidates }
+    if texts.count > 1 {
+      let phrase = Term.text(texts.joined(separator: " "))
+      let found = candidates.filter { matches($0, phrase) }
+      if !found.isEmpty { return found }
+    }
+    return candidates.filter { summary in
+      texts.contains { matches(summary, .text($0)) }
+    }
+  }
+
+  /// Returns the texts that match none of some alarms, if there are several texts.
+  public func unmatched(in summaries: [AlarmSummary]) -> [String] {
+    let texts = terms.compactMap { term in
+      if case .text(let text) = term { text } else { nil }
+    }
+    guard texts.count > 1, !summaries.isEmpty else { return [] }
+    return texts.filter { text in !summaries.contains { matches($0, .text(text)) } }
   }
 
   private func matches(_ summary: AlarmSummary, _ term: Term) -> Bool {

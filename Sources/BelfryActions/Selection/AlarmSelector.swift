@@ -4,7 +4,7 @@ import BelfryStore
 
 /// The selection of alarms by words that a person writes: names, parts of names, filter words.
 public struct AlarmSelector {
-  private let store: Store
+  let store: Store
   private let context: InputContext
   /// Returns the date of a word such as `friday`.
   private let readDate: (String) throws -> CivilDate
@@ -37,17 +37,45 @@ public struct AlarmSelector {
   /// Returns the alarm that a text names: by its title, the beginning of its identifier, or of a word of its title. Of
   /// several, those that are not finished come first.
   ///
-  /// - Throws: `StoreError.noSuchAlarm`, `SelectionError.ambiguous`, `.partOfWord`.
+  /// - Throws: `StoreError.noSuchAlarm`, `SelectionError.misspelled`, `.ambiguous`, `.partOfWord`.
   public func find(_ name: String) throws -> AlarmSummary {
-    try choose(try store.alarms(named: name), name) { $0.isFinished ? 1 : 0 }
+    try choose(try matches(name), name) { $0.isFinished ? 1 : 0 }
   }
 
   /// Returns the alarm that a text names to a verb. Of several, it means the one that the verb applies to, in the order
   /// of `AnswerVerb.rank`.
   ///
-  /// - Throws: `StoreError.noSuchAlarm`, `SelectionError.ambiguous`, `.partOfWord`.
+  /// - Throws: `StoreError.noSuchAlarm`, `SelectionError.misspelled`, `.ambiguous`, `.partOfWord`.
   public func find(_ name: String, for verb: AnswerVerb) throws -> AlarmSummary {
-    try choose(try store.alarms(named: name, finishedLast: true), name, rank: verb.rank)
+    try choose(try matches(name, finishedLast: true), name, rank: verb.rank)
+  }
+
+  private func matches(_ name: String, finishedLast: Bool = false) throws -> AlarmNames {
+    do {
+      return try store.alarms(named: name, finishedLast: finishedLast)
+    } catch StoreError.noSuchAlarm {
+      guard let nearest = nearest(to: name) else { throw StoreError.noSuchAlarm(name) }
+      throw SelectionError.misspelled(name: name, nearest)
+    }
+  }
+
+  /// Returns the alarm whose title, or a word of whose title, differs from a name by one typing error, or by two if it has
+  /// six letters or more; nil if there is none.
+  public func nearest(to name: String) -> AlarmSummary? {
+    let name = name.lowercased()
+    let limit = min(2, name.count / 3)
+    guard limit > 0, let summaries = try? store.overview().summaries else { return nil }
+    func errors(_ summary: AlarmSummary) -> Int {
+      let title = summary.title.lowercased()
+      let words = title.split { !($0.isLetter || $0.isNumber) }
+      return ([title[...]] + words).filter { abs($0.count - name.count) <= limit }
+        .map { EditDistance.typingErrors($0, name) }.min() ?? .max
+    }
+    return summaries.filter { !$0.isDeleted }.map { (errors($0), $0) }
+      .filter { $0.0 <= limit }
+      .min {
+        ($0.0, $0.1.isFinished ? 1 : 0, $0.1.title) < ($1.0, $1.1.isFinished ? 1 : 0, $1.1.title)
+      }?.1
   }
 
   /// Returns the only match of the lowest rank.
@@ -162,20 +190,21 @@ public struct AlarmSelector {
     let overview = try store.overview()
     report(overview.problems)
     let filter = try filter(filters)
-    return overview.summaries.filter { filter.matches($0) }
+    return filter.selected(of: overview.summaries)
   }
 
   /// Returns the words that name alarms, and those that filter. A title that is also a filter word is a name.
   private func split(_ words: [String]) throws -> (names: [String], filters: [String]) {
     var (names, filters): ([String], [String]) = ([], [])
     for word in words {
-      let isFilter = try AlarmFilter.term(word, today: context.today, readDate) != nil
-      if isFilter, (try? store.alarms(named: word))?.rule != .whole {
-        filters.append(word)
-      } else {
-        names.append(word)
-      }
+      if try isFilter(word) { filters.append(word) } else { names.append(word) }
     }
     return (names, filters)
+  }
+
+  /// Returns true for a filter word that is not also the title of an alarm.
+  func isFilter(_ word: String) throws -> Bool {
+    try AlarmFilter.term(word, today: context.today, readDate) != nil
+      && (try? store.alarms(named: word))?.rule != .whole
   }
 }

@@ -13,10 +13,14 @@ public enum SelectionError: Error {
   case nothing(AnswerVerb, filters: [String], matching: [AlarmSummary])
   /// The verb applies to several alarms, and none was named.
   case unclear(AnswerVerb, [AlarmSummary])
+  /// A name matches no alarm, and differs from the title of one, or from a word of it, by typing errors.
+  case misspelled(name: String, AlarmSummary)
   /// A name matches several alarms.
   case ambiguous(name: String, [AlarmSummary])
   /// A name matches an alarm only inside of a word, maybe by chance.
   case partOfWord(name: String, AlarmSummary)
+  /// The words behind a name are a schedule, and also the title of an alarm.
+  case scheduleOrAlarm(words: String, AlarmSummary)
   /// A tag is not valid.
   case badTag(word: String, TagError)
 }

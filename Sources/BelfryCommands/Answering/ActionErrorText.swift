@@ -43,6 +43,9 @@ struct ActionErrorText {
       return CommandError(
         .notPossible, "\(title(alarm)) rings now or soon, so it cannot be tested.",
         hint: "Try again after the occurrence.")
+    case .failed(let alarm, let cause):
+      let cause = (cause as? ActionError).map { self.error($0) } ?? CommandError(cause)
+      return CommandError("nothing was changed: \(title(alarm))", causedBy: cause)
     }
   }
 
@@ -71,16 +74,32 @@ struct ActionErrorText {
         hint: "See 'belfry list'.")
     case .nothing(let verb, let filters, let matching): return nothing(verb, filters, matching)
     case .unclear(let verb, let candidates): return unclear(verb, candidates)
+    case .misspelled(let name, let nearest):
+      let error = CommandError(StoreError.noSuchAlarm(name))
+      return error.with(hints: [ActionErrorText.suggestion(nearest)] + error.hints)
     case .ambiguous(let name, let matches): return ambiguous(name, matches)
     case .partOfWord(let name, let summary):
       return CommandError(
         .noSuchAlarm, "\(ActionErrorText.part(name, of: summary)), but not the start of a word.",
         hint: "Use the start of a word, or the identifier: \(summary.id.short).")
+    case .scheduleOrAlarm(let words, let summary):
+      let words = Printable.text(words)
+      return CommandError(
+        .usage,
+        "'\(words)' can be a schedule or the alarm \(Printable.text(summary.title)).",
+        hint:
+          "For the schedule, write --schedule '\(words)'. For the alarm, write \(summary.id.short)."
+      )
     case .badTag(let word, let error):
       return CommandError(
         .usage, "'\(Printable.text(word))' is not a tag: \(error.reason).",
         hint: "Write it as +home.")
     }
+  }
+
+  /// Returns the question whether an alarm with a similar name is meant.
+  static func suggestion(_ nearest: AlarmSummary) -> String {
+    "Did you mean '\(Printable.text(nearest.title))'?"
   }
 
   /// Returns the sentence about a name that matches only inside of a word.

@@ -76,10 +76,8 @@ struct Done: ParsableCommand {
     do {
       _ = try Answering(options, for: .done, context)
       return nil
-    } catch StoreError.noSuchAlarm(let name) {
-      return options.separating(name, isTime)
     } catch {
-      return nil
+      return CommandError.missingAlarm(error).flatMap { options.separating($0, isTime) }
     }
   }
 

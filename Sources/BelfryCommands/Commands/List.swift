@@ -16,11 +16,11 @@ struct List: ParsableCommand {
       except in a schedule that names another time zone. An id follows a title that several alarms have.
 
       Finished alarms, which have no further occurrence and need no answer, are left out. Words select alarms: a tag, a \
-      state, the time when they ring next, or a part of the title or note.
+      state, the time when they ring next, or parts of titles or notes.
 
         belfry list +home pending
         belfry list due:week
-        belfry list rent
+        belfry list rent pills         # both
       """)
 
   @Argument(help: "+tag, a state, due:today, due:week, due:DATE, or text.", completion: .selections)
@@ -65,16 +65,21 @@ struct List: ParsableCommand {
     SilentDeviceWarning.print(store)
     context.warnings.warn(aboutPartnersOf: store)
     if common.json {
-      return try writeDocuments(
+      let documents = try documents(
         shown.sorted().summaries, store, output, ActionCheck(context, store), scheduler)
+      return try Console.write(documents)
     }
     if shown.isEmpty {
       if clashes { return Console.line("No two alarms ring next at the same minute.") }
-      return words.isEmpty
-        ? Console.write(
-          all.isEmpty ? EmptyList(context.style).text : output.empty(finished: finished))
-        : Console.line(
-          "No alarm matches '\(Printable.text(URLMask.masked(words.joined(separator: " "))))'.")
+      if words.isEmpty {
+        return Console.write(all.isEmpty ? EmptyList(context.style).text : output.empty(finished: finished))
+      }
+      let text = words.joined(separator: " ")
+      Console.line("No alarm matches '\(Printable.text(URLMask.masked(text)))'.")
+      if let nearest = context.selector(of: store).nearest(to: text), !nearest.isFinished {
+        Console.error("hint: \(ActionErrorText.suggestion(nearest))")
+      }
+      return
     }
     if cards { return writeCards(shown.sorted().summaries, output) }
     let table = AlarmTable(output, ids: ids ? .all : .of(all.ambiguous))
@@ -99,21 +104,23 @@ struct List: ParsableCommand {
   private func select(_ alarms: AlarmListing, _ filter: AlarmFilter) -> AlarmListing {
     // Without a condition, most alarms need not be decoded.
     if words.isEmpty, !clashes { return alarms }
-    let matching = alarms.summaries.filter { filter.matches($0) }
+    let matching = filter.selected(of: alarms.summaries)
+    for word in filter.unmatched(in: matching) {
+      CommandDiagnostic.warn("no alarm matches '\(Printable.text(word))'.")
+    }
     return AlarmListing(clashes ? List.clashing(matching) : matching)
   }
 
-  private func writeDocuments(
+  private func documents(
     _ summaries: [AlarmSummary], _ store: Store, _ output: AlarmOutput,
     _ actions: ActionCheck?, _ scheduler: SchedulerState
-  ) throws {
+  ) throws -> [AlarmDocument] {
     let alarms = try store.alarms(summaries)
-    try Console.write(
-      summaries.compactMap { summary in
-        alarms[summary.id].map {
-          output.document($0, summary.status, actions: actions, scheduler: scheduler)
-        }
-      })
+    return summaries.compactMap { summary in
+      alarms[summary.id].map {
+        output.document($0, summary.status, actions: actions, scheduler: scheduler)
+      }
+    }
   }
 
   private func writeCards(_ summaries: [AlarmSummary], _ output: AlarmOutput) {

@@ -38,13 +38,14 @@ struct Snooze: ParsableCommand {
     let answering: Answering
     do {
       answering = try Answering(options, for: .snooze, context)
-    } catch StoreError.noSuchAlarm(let name)
-      where seconds == nil && name == names.last
-      && names.count > 1
-    {
+    } catch {
       // The last word is more likely a wrong length than an alarm.
-      _ = try parser.length(name, of: nil)
-      throw StoreError.noSuchAlarm(name)
+      if let name = CommandError.missingAlarm(error), seconds == nil, name == names.last,
+        names.count > 1
+      {
+        _ = try parser.length(name, of: nil)
+      }
+      throw error
     }
     try answering.giveAndShow(
       .snooze(seconds: seconds ?? answering.settings.snooze), json: common.json)

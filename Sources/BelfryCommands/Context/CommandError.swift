@@ -1,4 +1,5 @@
 import BelfryScheduler
+import BelfryStore
 import BelfryTerminal
 import Git
 
@@ -31,6 +32,13 @@ struct CommandError: Error {
     let cause = CommandError(error)
     self.init(
       cause.kind, "\(subject): \(cause.message)", hints: cause.hints, source: cause.source ?? error)
+  }
+
+  /// Returns the name that matches no alarm, if that is the error; nil for any other one.
+  static func missingAlarm(_ error: any Error) -> String? {
+    let cause = (error as? CommandError)?.source ?? error
+    guard case StoreError.noSuchAlarm(let name)? = cause as? StoreError else { return nil }
+    return name
   }
 
   /// All hints as one text; nil if there are none.
