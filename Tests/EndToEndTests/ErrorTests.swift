@@ -40,7 +40,7 @@ import Testing
     (["add", "x", "--time", "9am"], 2, "Did you mean '--at'?"),
     (["add", "x", "--sund", "bell"], 2, "Did you mean '--sound'?"),
     (["add", "x", "--title", "y"], 2, "'--title' is an option of 'belfry edit'."),
-    (["delete", "-y", "x"], 2, "Did you mean '--yes'?"),
+    (["delete", "-f", "x"], 2, "Did you mean '--finished'?"),
     (["conflicts", "--al"], 2, "Did you mean '--all'?"),
     (["list", "--zzzz"], 2, "See 'belfry help list'."),
     (["show", "nothing"], 3, "no alarm 'nothing'"),

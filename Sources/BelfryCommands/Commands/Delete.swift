@@ -22,8 +22,7 @@ struct Delete: ParsableCommand {
   @Flag(help: "Delete all finished alarms.")
   var finished = false
 
-  @Flag(help: "Do not ask for confirmation.")
-  var yes = false
+  @OptionGroup var confirmation: ConfirmationOptions
 
   @OptionGroup var common: CommonOptions
   @ParentCommand var root: Belfry
@@ -40,11 +39,16 @@ struct Delete: ParsableCommand {
       try finished
       ? context.overview(store).filter(\.status.isFinished)
       : context.explaining { try context.selector(of: store).selectAny(alarms).summaries }
-    try confirm(summaries, output)
     let ids = summaries.map(\.id)
-    let deleted = try (finished ? DeleteAlarms(finishedOf: ids) : DeleteAlarms(ids))
-      .perform(in: store)
-    if common.json { return try write(deleted, isBulk: finished || ids.count > 1, output) }
+    let action = finished ? DeleteAlarms(finishedOf: ids) : DeleteAlarms(ids)
+    let isBulk = finished || ids.count > 1
+    if confirmation.dryRun {
+      if common.json { return try write(action.preview(in: store), isBulk: isBulk, output) }
+      return Console.line("Would \(change(summaries, output)).")
+    }
+    try confirm(summaries, output)
+    let deleted = try action.perform(in: store)
+    if common.json { return try write(deleted, isBulk: isBulk, output) }
     if !finished, ids.count == 1, let alarm = deleted.first?.alarm {
       return Console.line(
         "Deleted \(Printable.text(alarm.title)). Its history stays: belfry log \(alarm.id.short)")
@@ -67,24 +71,32 @@ struct Delete: ParsableCommand {
 
   /// Asks for confirmation.
   private func confirm(_ summaries: [AlarmSummary], _ output: AlarmOutput) throws {
-    let confirmation = Confirmation(isGiven: yes, json: common.json)
-    if !finished, summaries.count == 1, let summary = summaries.first {
-      let next = summary.status.next.map {
-        ", next on \(output.when($0, zone: summary.zone))"
-      }
-      let shown =
-        "\(Printable.text(summary.title)) (\(summary.id.short), \(summary.badge)\(next ?? ""))"
-      return try confirmation.require(
-        "Delete \(shown) on all devices?", change: "delete \(shown) on all devices")
-    }
     if summaries.isEmpty { return }
+    let change = change(summaries, output)
+    let isSingle = !finished && summaries.count == 1
+    try Confirmation(isGiven: confirmation.yes, json: common.json).require(
+      isSingle
+        ? "\(change.capitalizedFirst)?" : "Delete \(count(summaries.count)) on all devices?",
+      details: isSingle ? [] : titles(summaries), change: change)
+  }
+
+  /// Returns the deletion of some alarms as a clause: `delete 2 alarms on all devices (Tea, Rent)`.
+  private func change(_ summaries: [AlarmSummary], _ output: AlarmOutput) -> String {
+    guard !finished, summaries.count == 1, let summary = summaries.first else {
+      let titles = summaries.isEmpty ? "" : " (\(titles(summaries).joined(separator: ", ")))"
+      return "delete \(count(summaries.count)) on all devices\(titles)"
+    }
+    let next = summary.status.next.map {
+      ", next on \(output.when($0, zone: summary.zone))"
+    }
+    let title = Printable.text(summary.title)
+    return "delete \(title) (\(summary.id.short), \(summary.badge)\(next ?? "")) on all devices"
+  }
+
+  private func titles(_ summaries: [AlarmSummary]) -> [String] {
     let more = summaries.count - Delete.maxTitles
-    let titles = summaries.prefix(Delete.maxTitles).map { Printable.text($0.title) }
-    try confirmation.require(
-      "Delete \(count(summaries.count)) on all devices?",
-      details: titles + (more > 0 ? ["and \(more) more"] : []),
-      change:
-        "delete \(count(summaries.count)) on all devices (\(titles.joined(separator: ", ")))")
+    return summaries.prefix(Delete.maxTitles).map { Printable.text($0.title) }
+      + (more > 0 ? ["and \(more) more"] : [])
   }
 
   /// The maximum number of titles in a question.

@@ -175,7 +175,7 @@ struct Import: ParsableCommand {
   @Option(help: "The format: json, ical or taskwarrior (default: detected).")
   var format: ImportFormat?
 
-  @Flag(help: "Show what would be imported; change nothing.")
+  @Flag(name: [.customShort("n"), .long], help: "Show what would be imported; change nothing.")
   var dryRun = false
 
   @OptionGroup var common: CommonOptions

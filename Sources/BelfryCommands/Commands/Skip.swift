@@ -27,8 +27,7 @@ struct Skip: ParsableCommand {
   @Option(help: "Skip all occurrences before this date or time.")
   var until: String?
 
-  @Flag(help: "Do not ask for confirmation.")
-  var yes = false
+  @OptionGroup var confirmation: ConfirmationOptions
 
   @OptionGroup var common: CommonOptions
   @ParentCommand var root: Belfry
@@ -44,7 +43,8 @@ struct Skip: ParsableCommand {
     let context = try common.context(root)
     let extent = try self.extent(InputParser(context))
     let answering = try Answering(options, for: .skip, context)
-    if !yes { try confirm(answering.preview(.skip(extent)), answering) }
+    if confirmation.dryRun { return try preview(answering.preview(.skip(extent)), answering) }
+    if !confirmation.yes { try confirm(answering.preview(.skip(extent)), answering) }
     if answering.isBulk { return try answering.giveAndShow(.skip(extent), json: common.json) }
     guard let change = try answering.give(.skip(extent)).first,
       let event = change.events.last(where: { $0.action == .skipped })
@@ -64,11 +64,26 @@ struct Skip: ParsableCommand {
     }
   }
 
+  /// Shows what would be skipped.
+  private func preview(_ previews: [AlarmChange], _ answering: Answering) throws {
+    guard common.json else {
+      return Console.line("Would \(Skip.change(answering.output, previews)).")
+    }
+    let documents = previews.compactMap { preview in
+      preview.events.last.map {
+        answering.output.document(
+          preview.alarm, preview.status, event: $0,
+          skipped: answering.isBulk ? nil : preview.occurrences(.skipped))
+      }
+    }
+    try Console.write(documents, asList: answering.isBulk)
+  }
+
   /// Asks for confirmation.
   private func confirm(_ previews: [AlarmChange], _ answering: Answering) throws {
     let change = Skip.change(answering.output, previews)
     let single = answering.isBulk ? nil : previews.first
-    try Confirmation(isGiven: yes, json: common.json).require(
+    try Confirmation(isGiven: confirmation.yes, json: common.json).require(
       single.map { question($0, answering) } ?? "\(change.capitalizedFirst)?", change: change)
   }
 

@@ -18,7 +18,8 @@ struct SyncCommand: AsyncParsableCommand {
   @Argument(help: "The remotes (default: all).", completion: .remotes)
   var remotes: [String] = []
 
-  @Flag(help: "Fetch and show what would change; change nothing.")
+  @Flag(
+    name: [.customShort("n"), .long], help: "Fetch and show what would change; change nothing.")
   var dryRun = false
 
   /// The interval of this device's heartbeats in seconds, which the daemon sets.

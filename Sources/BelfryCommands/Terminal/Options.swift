@@ -6,6 +6,15 @@ struct MotionOptions: ParsableArguments {
   var noAnimation = false
 }
 
+/// The options of commands that ask before they change something.
+struct ConfirmationOptions: ParsableArguments {
+  @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
+  var yes = false
+
+  @Flag(name: [.customShort("n"), .long], help: "Show what would change; change nothing.")
+  var dryRun = false
+}
+
 /// The options that every command has.
 struct CommonOptions: ParsableArguments {
   @Option(

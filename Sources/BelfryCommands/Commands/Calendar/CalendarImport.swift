@@ -22,7 +22,7 @@ struct CalendarImport: ParsableCommand {
   @Argument(help: "The file, or - for standard input.", completion: .file())
   var file: String?
 
-  @Flag(help: "Show what would be imported; change nothing.")
+  @Flag(name: [.customShort("n"), .long], help: "Show what would be imported; change nothing.")
   var dryRun = false
 
   @OptionGroup var common: CommonOptions

@@ -11,8 +11,7 @@ struct CalendarRemove: ParsableCommand {
   @Argument(help: "The calendar.", completion: .calendars)
   var name: String
 
-  @Flag(help: "Do not ask for confirmation.")
-  var yes = false
+  @OptionGroup var confirmation: ConfirmationOptions
 
   @OptionGroup var common: CommonOptions
   @ParentCommand var parent: CalendarCommand
@@ -26,7 +25,11 @@ struct CalendarRemove: ParsableCommand {
       dependent == 0
       ? "No alarm depends on holidays."
       : "\(dependent) alarm\(dependent == 1 ? "" : "s") will ring on its \(calendar.holidays.count) holidays like on other days."
-    if !yes {
+    if confirmation.dryRun {
+      if common.json { return try Console.write(HolidayCalendarDocument(calendar)) }
+      return Console.line("Would remove \(calendar.name). \(consequence)")
+    }
+    if !confirmation.yes {
       guard Style.canAsk else {
         throw CommandError(
           .usage, "removing \(calendar.name) needs a confirmation. \(consequence)",

@@ -13,8 +13,7 @@ struct CascadeRemove: ParsableCommand {
   @Argument(help: "The step: its number, its name or its phone number.")
   var step: String
 
-  @Flag(help: "Do not ask for confirmation.")
-  var yes = false
+  @OptionGroup var confirmation: ConfirmationOptions
 
   @OptionGroup var common: CommonOptions
   @ParentCommand var parent: CascadeCommand
@@ -28,9 +27,13 @@ struct CascadeRemove: ParsableCommand {
     let rest =
       left == 0
       ? "No other step is left." : "\(left == 1 ? "One step is" : "\(left) steps are") left."
-    try Confirmation(isGiven: yes, json: common.json).require(
-      "Remove \(label) from the cascade of \(editing.title)? \(rest)",
-      change: "remove \(label) from the cascade of \(editing.title)")
+    let change = "remove \(label) from the cascade of \(editing.title)"
+    if confirmation.dryRun {
+      if common.json { return try editing.show("", editing.alarm) }
+      return Console.line("Would \(change). \(rest)")
+    }
+    try Confirmation(isGiven: confirmation.yes, json: common.json).require(
+      "\(change.capitalizedFirst)? \(rest)", change: change)
     let (alarm, _) = try editing.change(.removed(target.loggable)) { plan in
       plan.targets.removeAll { $0.key == target.key }
     }

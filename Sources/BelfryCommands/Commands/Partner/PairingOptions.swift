@@ -7,7 +7,7 @@ struct PairingOptions: ParsableArguments {
     help: ArgumentHelp("Your name, as the partner sees it.", valueName: "name"))
   var ownName: String?
 
-  @Flag(help: "Do not ask for confirmation.")
+  @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
   var yes = false
 
   @Flag(help: "Do not wait for the other side; 'belfry partner' shows the status.")

@@ -18,7 +18,7 @@ struct PartnerRemove: AsyncParsableCommand {
   @Argument(help: "The partner.", completion: .partners)
   var partner: String
 
-  @Flag(help: "Do not ask for confirmation.")
+  @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
   var yes = false
 
   @OptionGroup var common: CommonOptions

@@ -29,7 +29,8 @@ struct ServiceInstall: AsyncParsableCommand {
   @Flag(inversion: .prefixedNo, help: "Keep it running while you are logged out (default: ask).")
   var linger: Bool?
 
-  @Flag(help: "Show the units and the crontab line; install nothing.")
+  @Flag(
+    name: [.customShort("n"), .long], help: "Show the units and the crontab line; install nothing.")
   var dryRun = false
 
   @OptionGroup var common: CommonOptions
