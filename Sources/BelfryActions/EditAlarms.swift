@@ -52,6 +52,25 @@ public struct EditAlarms: AlarmAction {
       alarms, action, nil, { _ in StatedParts(fields: [.enabled]) }, { $0.enabled = isEnabled })
   }
 
+  /// Returns the action that gives alarms a title; see `AlarmText.title(_:)`.
+  public static func renaming(_ alarms: [Identifier], to title: String) -> EditAlarms {
+    EditAlarms(alarms, stating: { _ in StatedParts(fields: [.title]) }, edit: { $0.title = title })
+  }
+
+  /// Returns the action that gives alarms a note, or removes it; see `AlarmText.note(_:)`.
+  public static func noting(_ alarms: [Identifier], _ note: String?) -> EditAlarms {
+    EditAlarms(alarms, stating: { _ in StatedParts(fields: [.note]) }, edit: { $0.note = note })
+  }
+
+  /// Returns the action that changes the tags of alarms. It throws `TagEditError` for an alarm with too many.
+  public static func tagging(_ alarms: [Identifier], _ edit: TagEdit) -> EditAlarms {
+    EditAlarms(
+      alarms,
+      stating: { alarm in
+        StatedParts(tags: edit.stated(alarm.tags.union(alarm.mergeState.tagStamps.keys)))
+      }, edit: { $0.tags = try edit.applied(to: $0.tags) })
+  }
+
   /// Returns the action that makes alarms of a former partner a person's own.
   public static func keeping(_ alarms: [Identifier]) -> EditAlarms {
     EditAlarms(alarms, .edited, nil, { _ in StatedParts() }, { $0.partner = nil })
@@ -86,10 +105,25 @@ public struct EditAlarms: AlarmAction {
   }
 
   /// Returns the change of each alarm; without events if it stays the same, and no part was stated.
+  ///
+  /// - Throws: `ActionError`, and the errors of the edit. Of several alarms, `ActionError.failed` with the first one.
   public func plan(_ alarms: [Alarm], in store: Store) throws -> ActionPlan<[AlarmChange]> {
     let status = try store.statusReader()
-    let changes = try alarms.map { try edited($0, in: store, status) }
-    return ActionPlan(store.change(changes), changes)
+    let changes = try alarms.map { alarm in
+      do {
+        return try edited(alarm, in: store, status)
+      } catch  where alarms.count > 1 {
+        throw ActionError.failed(alarm, error)
+      }
+    }
+    return ActionPlan(store.change(changes, facts: EditAlarms.commonFacts(of: changes)), changes)
+  }
+
+  /// Returns the facts of the edits if they are the same for all alarms.
+  private static func commonFacts(of changes: [AlarmChange]) -> LogPayload? {
+    let facts = changes.filter { !$0.events.isEmpty }.map { $0.events.last?.payload }
+    guard let first = facts.first, facts.allSatisfy({ $0 == first }) else { return nil }
+    return first
   }
 
   /// Returns the change of one alarm; without events if it stays the same and no part was stated.

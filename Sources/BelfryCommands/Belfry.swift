@@ -26,6 +26,7 @@ struct Belfry: ParsableCommand {
         subcommands: [
           Add.self, At.self, In.self, When.self, List.self, Next.self, Month.self, Week.self,
           Year.self, Show.self, Edit.self,
+          Rename.self, NoteCommand.self, TagCommand.self, TagsCommand.self,
           Enable.self, Disable.self,
           PauseCommand.self, Resume.self, Delete.self,
         ]),
@@ -55,7 +56,8 @@ struct Belfry: ParsableCommand {
       CommandGroup(
         name: "SETTINGS",
         subcommands: [
-          SettingsCommand.self, CalendarCommand.self, TierCommand.self, Sounds.self, Catalog.self,
+          SettingsCommand.self, CalendarCommand.self, TierCommand.self, Sounds.self,
+          Catalog.self,
         ]),
       CommandGroup(
         name: "MAINTENANCE", subcommands: [Doctor.self, Backup.self, Export.self, Import.self]),
@@ -76,6 +78,7 @@ struct Belfry: ParsableCommand {
   /// - Throws: an error for `report(_:arguments:)`, also for a request for the version or a completion script.
   static func parse(process arguments: [String]) throws -> any ParsableCommand {
     try checkHelp(arguments)
+    let arguments = withRemovals(arguments)
     if let name = commandName(in: arguments),
       let command = complete.subcommands.first(where: { $0._commandName == name }),
       !arguments.contains(where: { $0.hasPrefix("--generate-completion-script") })
@@ -92,18 +95,37 @@ struct Belfry: ParsableCommand {
 
   /// Returns the first argument that is neither an option of the root command nor its value.
   private static func commandName(in arguments: [String]) -> String? {
-    withoutStore(arguments).first { $0 != "--store" }
+    commandIndex(in: arguments).map { arguments[$0] }
   }
 
-  /// Returns the arguments behind `--store` and its value. The option without a value is kept.
-  static func withoutStore(_ arguments: [String]) -> [String] {
+  /// Returns the arguments behind the options of the root command and their values. An option without its value is kept.
+  static func withoutRootOptions(_ arguments: [String]) -> [String] {
+    if let index = commandIndex(in: arguments) { return Array(arguments[index...]) }
+    return arguments.suffix(1).filter { ["--store", "--color"].contains($0) }
+  }
+
+  private static func commandIndex(in arguments: [String]) -> Int? {
     var rest = arguments[...]
-    while let option = rest.first,
-      option.hasPrefix("--store=") || option == "--store" && rest.count > 1
-    {
-      rest = rest.dropFirst(option == "--store" ? 2 : 1)
+    while let option = rest.first {
+      if ["--store", "--color"].contains(option) {
+        rest = rest.dropFirst(2)
+      } else if option == "--no-pager" || option.hasPrefix("--store=")
+        || option.hasPrefix("--color=")
+      {
+        rest = rest.dropFirst()
+      } else {
+        break
+      }
     }
-    return Array(rest)
+    return rest.isEmpty ? nil : rest.startIndex
+  }
+
+  /// Returns the arguments with the tags that `tag -kids` removes as values of an option.
+  private static func withRemovals(_ arguments: [String]) -> [String] {
+    guard let index = commandIndex(in: arguments),
+      arguments[index] == TagCommand.configuration.commandName
+    else { return arguments }
+    return Array(arguments[...index]) + TagCommand.removals(in: arguments[(index + 1)...])
   }
 
   /// Prints the error and its hint on standard error, or help on standard output.
@@ -150,7 +172,7 @@ struct Belfry: ParsableCommand {
   /// The commands for the names that other programs use.
   private static let synonyms = [
     "rm": "delete", "remove": "delete", "del": "delete", "ls": "list", "new": "add",
-    "create": "add",
+    "create": "add", "annotate": "note", "label": "tag", "title": "rename",
     "modify": "edit", "change": "edit", "set": "edit", "info": "show", "complete": "done",
     "finish": "done", "ack": "done", "unpause": "resume", "history": "log", "push": "sync",
     "pull": "sync", "config": "settings", "cal": "month", "agenda": "week",

@@ -64,7 +64,7 @@ public enum Invocation {
 
   /// Returns the arguments with the command that `belfry` alone stands for: on a terminal, the list.
   private static func expanded(_ arguments: [String]) -> [String] {
-    guard Belfry.withoutStore(arguments).isEmpty, isatty(STDOUT_FILENO) == 1 else {
+    guard Belfry.withoutRootOptions(arguments).isEmpty, isatty(STDOUT_FILENO) == 1 else {
       return arguments
     }
     return arguments + ["list", "--start"]

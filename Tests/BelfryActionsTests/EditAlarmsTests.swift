@@ -18,6 +18,40 @@ import Testing
     #expect(try await fixture.subject == "Edited: 2 alarms")
   }
 
+  @Test("If one of several alarms cannot be edited, none is, and the error names it")
+  func oneFails() async throws {
+    let ids = [try fixture.add("Tea"), try fixture.add("Pills")]
+    let before = try await fixture.head
+    let full = Set(try (0..<AlarmTag.maxCount).map { try AlarmTag("t\($0)") })
+    _ = try EditAlarms.tagging([ids[1]], .replace(full)).perform(in: fixture.store)
+    let edited = try await fixture.head
+    #expect(edited != before)
+    let action = EditAlarms.tagging(ids, .change(adding: [try AlarmTag("kids")], removing: []))
+    do {
+      _ = try action.perform(in: fixture.store)
+      Issue.record("It was edited.")
+    } catch ActionError.failed(let alarm, let cause) {
+      #expect(alarm.title == "Pills" && cause is TagEditError)
+    }
+    #expect(try await fixture.head == edited)
+  }
+
+  @Test("A rename, notes and tags are edits, and the commit names the fields")
+  func values() async throws {
+    let ids = [try fixture.add("Tea"), try fixture.add("Pills")]
+    _ = try EditAlarms.noting(ids, "At noon").perform(in: fixture.store)
+    let body = try await fixture.sandbox.git(
+      "log", "-1", "--format=%B", in: fixture.sandbox.store)
+    #expect(body.out.contains("Action: edited\nFields: note\n"), "\(body.out)")
+    _ = try EditAlarms.renaming([ids[0]], to: "Green tea").perform(in: fixture.store)
+    let tags: Set = [try AlarmTag("kids")]
+    _ = try EditAlarms.tagging(ids, .change(adding: tags, removing: [])).perform(in: fixture.store)
+    let alarm = try #require(try fixture.store.alarm(ids[0]))
+    #expect(alarm.title == "Green tea" && alarm.note == "At noon" && alarm.tags == tags)
+    _ = try EditAlarms.noting(ids, nil).perform(in: fixture.store)
+    #expect(try fixture.store.alarm(ids[1])?.note == nil)
+  }
+
   @Test("A value that was set again is stamped, and an edit of nothing records nothing")
   func stated() async throws {
     let tea = try fixture.add("Tea")

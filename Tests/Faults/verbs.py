@@ -15,7 +15,8 @@ from sandbox import KILLED, Clock, Device, Unusable, brief, mend
 
 # The verbs that are killed here, with the kinds of calls of each.
 COVERED = {
-    "add": ["add"], "at": ["at"], "in": ["in"], "edit": ["title", "note", "times"], "delete": ["delete"], "enable": ["enable"],
+    "add": ["add"], "at": ["at"], "in": ["in"], "edit": ["title", "note", "times", "times of all"], "tag": ["tag"], "note": ["own note"],
+    "rename": ["rename"], "delete": ["delete"], "enable": ["enable"],
     "disable": ["disable"], "pause": ["pause", "pause all"], "resume": ["resume", "resume all"], "tick": ["tick"],
     "stop": ["stop"], "done": ["done"], "snooze": ["snooze"], "skip": ["skip"], "move": ["move"], "unskip": ["unskip"],
     "dismiss": ["dismiss"], "undo": ["undo"], "redo": ["redo"], "poke": ["poke"], "cascade on": ["cascade on"],
@@ -32,7 +33,7 @@ COVERED = {
 }
 # The verbs that write no persistent state.
 READING = {
-    "list", "next", "month", "week", "year", "when", "why", "show", "pending", "calendar list", "calendar show", "log", "stats", "catalog", "explain", "export", "status", "backup", "ring",
+    "list", "tags", "next", "month", "week", "year", "when", "why", "show", "pending", "calendar list", "calendar show", "log", "stats", "catalog", "explain", "export", "status", "backup", "ring",
     "service status", "battery status", "battery predict", "cascade list", "cascade preview", "cascade status",
     "calls show", "partner list", "partner log", "partner keys export", "settings show",
     "settings get", "sounds list", "sounds play", "remote list", "conflicts list", "hooks status",
@@ -180,6 +181,10 @@ class Verbs:
             case "title": return ["edit", alarm, "--title", f"Title {number}"]
             case "note": return ["edit", alarm, "--note", f"note {number}"]
             case "times": return ["edit", alarm, "--at", self.times()]
+            case "times of all": return ["edit", *alarms, "--at", self.times()]
+            case "tag": return ["tag", f"+tag{number}", *alarms]
+            case "own note": return ["note", alarm, f"note {number}"]
+            case "rename": return ["rename", alarm, f"Title {number}"]
             case "pause": return ["pause", alarm, "--until", f"20{27 + number % 60}-01-04"]
             case "move": return ["move", alarm, f"20{27 + number % 60}-02-{1 + number % 28:02}", f"{number % 24}:{number * 7 % 60:02}"]
             case "pause all": return ["pause", "--all", "--until", f"20{27 + number % 60}-01-05"]

@@ -8,23 +8,27 @@ import BelfryTerminal
 struct Edit: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "edit",
-    abstract: "Change an alarm.",
+    abstract: "Change alarms.",
     discussion: """
-      Options that you leave out keep their values. A new schedule applies from now on; no past occurrence fires.
+      Options that you leave out keep their values. A new schedule applies from now on; no past occurrence fires. \
+      Without options, a form asks for the values on a terminal. An edit of several alarms shows what changes, and asks \
+      on a terminal; it is one commit and one undo.
 
         belfry edit rent --title "Pay the rent" --at 11:30
         belfry edit rent --monthly 1 --note ""
         belfry edit bins every other tue 7pm
         belfry edit rent --tag +home,-work
+        belfry edit rent pills --warn 1d
+        belfry edit +home --at 18:00 --dry-run
 
       Who is alerted if nobody responds is changed with 'belfry cascade'.
       """)
 
-  @Argument(help: "The alarm.", completion: .alarms)
-  var alarm: String
-
-  @Argument(help: "The new schedule, such as: every last workday at 11", completion: .text)
-  var phrase: [String] = []
+  @Argument(
+    help: ArgumentHelp(
+      "The alarms, or +tag, a state or due:week; then the new schedule.", valueName: "alarms"),
+    completion: .selections)
+  var words: [String]
 
   @Option(help: "The new title.")
   var title: String?
@@ -36,86 +40,95 @@ struct Edit: ParsableCommand {
   @Option(help: "The new note; an empty one removes the note.")
   var note: String?
 
+  @OptionGroup var confirmation: ConfirmationOptions
   @OptionGroup var motion: MotionOptions
   @OptionGroup var common: CommonOptions
   @ParentCommand var root: Belfry
 
-  /// The words of the schedule: `to 11am` without `to`, and without tags.
-  private var words: [String] {
-    let words = phrase.filter { !Input.isTag($0) }
-    return words.first == "to" ? Array(words.dropFirst()) : words
-  }
-
-  /// The tags of the options and of the words.
-  private var tags: TagOptions {
-    var tags = tagging
-    tags.tag += phrase.filter(Input.isTag).map { String($0.dropFirst()) }
-    return tags
-  }
-
   mutating func validate() throws {
-    var (schedule, delivery, phrase) = (schedule, delivery, phrase)
+    var (schedule, delivery, phrase) = (schedule, delivery, Array(words.dropFirst()))
     try delivery.moveDates(to: &schedule)
     delivery.takeUnit(from: &phrase)
-    (self.schedule, self.delivery, self.phrase) = (schedule, delivery, phrase)
+    (self.schedule, self.delivery, self.words) = (schedule, delivery, words.prefix(1) + phrase)
   }
 
   func run() throws {
     let context = try common.context(root)
-    let title = try self.title.map { try AlarmText.title($0) }
-    let note = try self.note.map { try AlarmText.note($0) }
+    var edit = AlarmEdit(
+      title: title, note: note, schedule: schedule, delivery: delivery, tagging: tagging)
+    try edit.check()
     let parser = InputParser(context)
-    let phrase = try schedule.phrase(words, parser)
-    let replacesRule = phrase?.rule != nil || !schedule.givenCycles.isEmpty
-    let zone = try schedule.zone(parser, phrase: phrase)
-    guard
-      title != nil || note != nil || zone != nil || changesSchedule
-        || delivery.isGiven || tags.isGiven
-    else {
+    let store = try context.open(.writing)
+    let selector = context.selector(of: store)
+    let divided = try context.explaining {
+      try selector.divide(words) { isSchedule($0, parser) }
+    }
+    let isComplete = !edit.isEmpty
+    edit.words = divided.rest
+    if isComplete { try checkNames(edit.phrase, selector, context, parser) }
+    let asks = edit.isEmpty && Style.canAsk && !common.json
+    if edit.isEmpty, !asks {
       throw CommandError(
         .usage, "there is nothing to change.",
         hint: "Name the options to change: see 'belfry help edit'.")
     }
-    // An invalid option is reported before the alarm is looked up.
-    _ = try tags.changed([])
-    let store = try context.open(.writing)
-    let summary = try context.find(alarm, in: store)
-    let directory = DeviceDirectory(store)
-    func edit(_ alarm: inout Alarm) throws {
-      let earlier = alarm
-      // An alarm that counts elapsed time is in UTC. A rule of dates that replaces it is local again.
-      if case .elapsed = earlier.schedule.recurrence, replacesRule, alarm.zone == .named("UTC") {
-        alarm.zone = .floating
-      }
-      if let title { alarm.title = title }
-      if let note { alarm.note = note }
-      if let zone { alarm.zone = zone }
-      alarm.tags = try tags.changed(alarm.tags)
-      alarm.delivery = try delivery.changed(alarm.delivery, devices: directory)
-      guard changesSchedule else { return }
-      let zone = store.zone(of: alarm)
-      alarm.schedule = try schedule.schedule(
-        .init(
-          parser: parser.with(zone: zone, calendar: store.calendars.workCalendar), phrase: words,
-          earlier: earlier.schedule, completed: earlier.completed(in: zone, at: store.context.now)))
+    let editing = try AlarmEditing(
+      divided.selection, in: store, context, confirmation, json: common.json)
+    if asks {
+      edit = try AlarmForm.fill(edit, of: editing.only(for: "the form"), in: store, parser)
     }
-    let action = EditAlarms([summary.id], stating: { stated(zone, of: $0) }, edit: edit)
-    guard let change = try context.explaining({ try action.perform(in: store) }).first else {
-      return
-    }
-    try show(change, store, context)
+    if edit.isEmpty { return Console.line("Nothing has changed.") }
+    if edit.title != nil { _ = try editing.only(for: "a new title") }
+    let action = try edit.action(editing.selection.ids, in: store, parser)
+    guard let changes = try editing.run(action, scheduler: { context.checkScheduler(of: store) })
+    else { return }
+    try show(changes, edit, isBulk: editing.isBulk, store, context)
   }
 
-  private func show(_ change: AlarmChange, _ store: Store, _ context: CommandContext) throws {
+  /// Returns true if words behind the alarms are a schedule, or tags.
+  private func isSchedule(_ words: [String], _ parser: InputParser) -> Bool {
+    let phrase = AlarmEdit.phrase(words)
+    guard let first = phrase.first else { return true }
+    if InputParser.isRule(first) { return true }
+    do throws(InputError) {
+      _ = try Input.schedule(phrase.joined(separator: " "), in: parser.context)
+      return true
+    } catch {
+      if case .ambiguous = error { return true }
+      return false
+    }
+  }
+
+  /// Reports a word that was probably meant as an alarm: beside options, a schedule in words is rare.
+  private func checkNames(
+    _ phrase: [String], _ selector: AlarmSelector, _ context: CommandContext, _ parser: InputParser
+  ) throws {
+    guard let word = phrase.first, !Input.startsSchedule(word), !isSchedule(phrase, parser) else {
+      return
+    }
+    try context.explaining {
+      if selector.isName(word) { throw SelectionError.mixed }
+      _ = try selector.find(word)
+    }
+  }
+
+  private func show(
+    _ changes: [AlarmChange], _ edit: AlarmEdit, isBulk: Bool, _ store: Store,
+    _ context: CommandContext
+  ) throws {
+    if edit.delivery.isGiven { edit.delivery.warn(try context.settings(store).tier) }
+    guard !isBulk, let change = changes.first else {
+      if !common.json { _ = context.checkScheduler(of: store) }
+      return SoundPreview(context).play(edit.delivery.sound)
+    }
     let (alarm, status, fields) = (change.alarm, change.status, change.fields)
-    if delivery.isGiven { delivery.warn(try context.settings(store).tier) }
     let output = AlarmOutput(
       store: store, style: context.style,
       batteryWarnings: BatteryWarnings(context, store, alarm, status))
     let actions = ActionCheck(context, store)
     actions?.warn(about: alarm)
     let scheduler = context.checkScheduler(of: store)
-    if changesSchedule { HolidayCheck(store).warn(about: alarm.schedule) }
+    if edit.changesSchedule { HolidayCheck(store).warn(about: alarm.schedule) }
     if common.json {
       return try Console.write(
         output.document(alarm, status, actions: actions, scheduler: scheduler))
@@ -134,18 +147,6 @@ struct Edit: ParsableCommand {
     }
     Console.line("\(what): \(output.next(alarm, status)).")
     context.show(output.batteryWarnings[alarm.id], isStill: motion.noAnimation)
-    SoundPreview(context).play(delivery.sound)
+    SoundPreview(context).play(edit.delivery.sound)
   }
-
-  /// Returns the parts that the options set, also to the values that the alarm has already.
-  private func stated(_ zone: Alarm.Zone?, of alarm: Alarm) -> StatedParts {
-    let fields: [(Alarm.Field, Bool)] = [
-      (.title, title != nil), (.note, note != nil), (.zone, zone != nil),
-      (.schedule, changesSchedule), (.delivery, delivery.isGiven),
-    ]
-    return StatedParts(
-      fields: Set(fields.filter(\.1).map(\.0)), tags: tags.stated(for: alarm))
-  }
-
-  private var changesSchedule: Bool { !words.isEmpty || schedule.changesSchedule }
 }

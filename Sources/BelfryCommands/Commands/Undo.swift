@@ -148,15 +148,9 @@ private struct UndoReport {
   private func changes(_ undone: Undone) -> [String] {
     var lines: [String] = []
     for (before, after) in zip(undone.earlier, undone.alarms) where undone.alarms.count == 1 {
-      let values = [
-        ("title", before.title, after.title),
-        ("schedule", output.times.schedule(before.schedule), output.times.schedule(after.schedule)),
-        ("note", before.note ?? "none", after.note ?? "none"),
-        ("zone", before.zone.text, after.zone.text),
-      ]
-      for (name, old, new) in values where old != new {
-        lines.append("\(name): \(Printable.text(old)) → \(Printable.text(new))")
-      }
+      let today = store.timeline(after).zone.civil(at: store.context.now).date
+      let difference = AlarmDifference(before, after, names: store.deviceNames(), today: today)
+      lines += difference.values.map(\.text)
     }
     for (setting, values) in zip(undone.settings, undone.values) {
       let standard = Settings()[keyPath: setting.value]

@@ -1,11 +1,12 @@
 import BelfryCore
 import BelfryInput
+import BelfryStore
 import BelfryTerminal
 
-/// The form in which `add` asks for an alarm on a terminal.
+/// The form in which `add` and `edit` ask for an alarm on a terminal.
 ///
 /// Each question shows its preset in brackets; Return accepts it. The schedule may be any phrase, so that days and times
-/// are asked only if the phrase lacks them.
+/// are asked only if the phrase lacks them. `edit` asks for the schedule as a phrase, with that of the alarm as the preset.
 struct AlarmForm {
   /// The answers.
   struct Answers {
@@ -21,6 +22,9 @@ struct AlarmForm {
   private let note: String?
   /// True if the command line names the schedule.
   private let isComplete: Bool
+  /// The error if standard input ends.
+  private var unfinished = CommandError(
+    .failed, "no alarm was added.", hint: "Answer the questions to add one.")
 
   init(_ parser: InputParser, title: String?, note: String?, isComplete: Bool) {
     self.parser = parser
@@ -42,13 +46,17 @@ struct AlarmForm {
       show(try draft.schedule(in: parser.context))
     }
     answers.note = try note ?? ask("Note", preset: "none") { $0 == "none" ? "" : $0 }
-    answers.persistent = try ask("Ring until answered? y or n", preset: "n") { text in
+    answers.persistent = try askWhetherPersistent(preset: false)
+    return answers
+  }
+
+  private func askWhetherPersistent(preset: Bool) throws -> Bool {
+    try ask("Ring until answered? y or n", preset: preset ? "y" : "n") { text in
       guard let answer = ["y": true, "yes": true, "n": false, "no": false][text.lowercased()] else {
         throw CommandError(.usage, "'\(Printable.text(text))' is neither y nor n.")
       }
       return answer
     }
-    return answers
   }
 
   private func schedule() throws -> String {
@@ -114,7 +122,7 @@ struct AlarmForm {
     while true {
       let shown = preset.map { "\(question) [\(Printable.text($0))]:" } ?? "\(question):"
       guard let line = Console.answer(to: shown) else {
-        throw CommandError(.failed, "no alarm was added.", hint: "Answer the questions to add one.")
+        throw unfinished
       }
       let text = String(line.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
       do {
@@ -123,5 +131,44 @@ struct AlarmForm {
         CommandError(error).report()
       }
     }
+  }
+}
+
+extension AlarmForm {
+  /// Asks for the values of an alarm. Returns the edit with those that the user has changed.
+  ///
+  /// - Throws: `CommandError` if standard input ends.
+  static func fill(
+    _ edit: AlarmEdit, of summary: AlarmSummary, in store: Store, _ parser: InputParser
+  ) throws -> AlarmEdit {
+    guard let alarm = try store.alarm(summary.id) else {
+      throw StoreError.noSuchAlarm(summary.title)
+    }
+    let local = parser.with(zone: store.zone(of: alarm), calendar: store.calendars.workCalendar)
+    var form = AlarmForm(local, title: alarm.title, note: alarm.note, isComplete: false)
+    form.unfinished = CommandError(.failed, "nothing was changed.", hint: "Answer the questions.")
+    Console.error(
+      "\(Printable.text(alarm.title)). Press Return to keep what is in brackets, Control-C to cancel."
+    )
+    var edit = edit
+    let title = try form.ask("Title", preset: alarm.title) { try AlarmText.title($0) }
+    if title != alarm.title { edit.title = title }
+    let phrase = alarm.schedule.summary(today: local.context.today)
+    let words = try form.ask("Schedule", preset: phrase) { text in
+      guard text != phrase else { return [String]() }
+      var changed = edit
+      changed.words = text.split(separator: " ").map(String.init)
+      form.show(try changed.schedule(of: alarm, from: alarm, in: store, parser))
+      return changed.words
+    }
+    edit.words = words
+    let none = "none"
+    let note = try form.ask("Note; none for none", preset: alarm.note ?? none) { text in
+      try AlarmText.note(text == none ? "" : text)
+    }
+    if note != alarm.note { edit.note = note ?? "" }
+    let persistent = try form.askWhetherPersistent(preset: alarm.delivery.persistent)
+    if persistent != alarm.delivery.persistent { edit.delivery.persistent = persistent }
+    return edit
   }
 }

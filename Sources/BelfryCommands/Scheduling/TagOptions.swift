@@ -24,9 +24,16 @@ struct TagOptions: ParsableArguments {
     do throws(TagEditError) {
       return try TagEdit(tag.joined(separator: ",")).applied(to: tags)
     } catch {
-      throw CommandError(
-        .usage, "--tag: \(TagOptions.text(of: error)).", hint: TagOptions.hint(error))
+      throw TagOptions.error(error)
     }
+  }
+
+  /// Returns the error of a command for an edit of tags that is not valid or not possible.
+  ///
+  /// - Parameter option: The option that it is about; nil for arguments.
+  static func error(_ error: TagEditError, of option: String? = "--tag") -> CommandError {
+    CommandError(
+      .usage, "\(option.map { "\($0): " } ?? "")\(text(of: error)).", hint: hint(error))
   }
 
   /// Returns the tags of an alarm that the option sets, also those that do not change.

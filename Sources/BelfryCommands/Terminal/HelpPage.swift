@@ -14,7 +14,7 @@ enum HelpPage {
   ///
   /// - Parameter arguments: The arguments without the name of the program.
   static func text(for arguments: [String], _ style: Style) -> String? {
-    let rest = Belfry.withoutStore(arguments)
+    let rest = Belfry.withoutRootOptions(arguments)
     let words = Set(rest)
     let asks = !words.isDisjoint(with: ["--help", "-h", "help"]) || rest.isEmpty
     guard asks, words.isSubset(of: ["--help", "-h", "help", "--all"]),

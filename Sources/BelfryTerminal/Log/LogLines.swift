@@ -132,7 +132,10 @@ package struct LogLines<Base: Sequence>: Sequence, IteratorProtocol where Base.E
       at: entry.at, device: entry.device, action: entry.action, auto: entry.auto,
       payload: entry.action == .created ? nil : entry.payload)
     let line: Int
-    if Self.isBulk(entry), let bulk, bulk.key == key, bulk.line >= emitted {
+    if Self.isBulk(entry), let bulk, bulk.key == key, bulk.line >= emitted,
+      entry.action != .edited
+        || !open[bulk.line - emitted].contains(where: { $0.alarm == entry.alarm })
+    {
       line = bulk.line
       open[line - emitted].append(entry)
     } else {
