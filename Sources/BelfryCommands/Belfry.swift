@@ -57,7 +57,7 @@ struct Belfry: ParsableCommand {
         name: "SETTINGS",
         subcommands: [
           SettingsCommand.self, CalendarCommand.self, TierCommand.self, Sounds.self,
-          Catalog.self,
+          CompletionCommand.self, Catalog.self,
         ]),
       CommandGroup(
         name: "MAINTENANCE", subcommands: [Doctor.self, Backup.self, Export.self, Import.self]),

@@ -85,7 +85,9 @@ import Testing
   @Test(
     "The shell offers values of the store and of this machine",
     arguments: [
-      (["show", "Ta"], "Take pills|Take tea"), (["enable", ""], "Take tea"),
+      (["show", "Ta"], "Take pills|Take tea"), (["show", "ta"], "take pills|take tea"),
+      (["list", "+HE"], "+HEalth"), (["completion", ""], "bash|fish|zsh"),
+      (["enable", ""], "Take tea"),
       (["disable", "Ta"], "Take pills"), (["list", "+"], "+health|+home"),
       (["list", "pen"], "pending"), (["add", "x", "--tag", ""], "health|home"),
       (["add", "x", "--tag", "home,"], "home,health"),
@@ -122,6 +124,21 @@ import Testing
       ])
     let replies = out.out.split(separator: "\n").sorted().joined(separator: "|")
     #expect(replies == expected, "\(out)")
+  }
+
+  @Test("The command prints the scripts that the option prints")
+  func command() async throws {
+    let sandbox = try Sandbox()
+    for shell in ["bash", "zsh", "fish"] {
+      let option = try await sandbox.belfry("--generate-completion-script", shell)
+      let command = try await sandbox.belfry("completion", shell)
+      #expect(command.status == 0 && command.out == option.out)
+      let own = try await sandbox.belfry(
+        "completion", environment: ["SHELL": "/usr/bin/\(shell)"])
+      #expect(own.out == option.out)
+    }
+    let unknown = try await sandbox.belfry("completion", "tcsh")
+    #expect(unknown.status == 2 && unknown.err.contains("hint: Name one of "), "\(unknown.err)")
   }
 
   @Test("Without a store, nothing is offered, printed or created")

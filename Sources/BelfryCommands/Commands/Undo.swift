@@ -148,8 +148,8 @@ private struct UndoReport {
   private func changes(_ undone: Undone) -> [String] {
     var lines: [String] = []
     for (before, after) in zip(undone.earlier, undone.alarms) where undone.alarms.count == 1 {
-      let today = store.timeline(after).zone.civil(at: store.context.now).date
-      let difference = AlarmDifference(before, after, names: store.deviceNames(), today: today)
+      let difference = AlarmDifference(
+        before, after, names: store.deviceNames(), times: output.times)
       lines += difference.values.map(\.text)
     }
     for (setting, values) in zip(undone.settings, undone.values) {

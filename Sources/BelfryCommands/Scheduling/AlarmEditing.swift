@@ -126,8 +126,7 @@ struct AlarmEditing {
     let width = changed.map { TextWidth.of(title($0)) }.max() ?? 0
     for change in changed {
       guard let before = change.before else { continue }
-      let today = store.timeline(change.alarm).zone.civil(at: store.context.now).date
-      let values = AlarmDifference(before, change.alarm, names: names, today: today).values
+      let values = AlarmDifference(before, change.alarm, names: names, times: context.times).values
       for (index, value) in values.enumerated() {
         let name = index == 0 ? title(change) : ""
         let padding = String(repeating: " ", count: max(0, width - TextWidth.of(name)))

@@ -153,7 +153,7 @@ extension AlarmForm {
     var edit = edit
     let title = try form.ask("Title", preset: alarm.title) { try AlarmText.title($0) }
     if title != alarm.title { edit.title = title }
-    let phrase = alarm.schedule.summary(today: local.context.today)
+    let phrase = local.formatter.schedule(alarm.schedule)
     let words = try form.ask("Schedule", preset: phrase) { text in
       guard text != phrase else { return [String]() }
       var changed = edit

@@ -1,4 +1,5 @@
 import ArgumentParser
+import BelfryActions
 import BelfryCore
 import BelfryInput
 import BelfryPartners
@@ -11,44 +12,54 @@ import Glibc
 
 extension CompletionKind {
   /// The titles of all alarms.
-  static let alarms = live { $0.alarms() }
+  static let alarms = live(ignoringCase: true) { $0.alarms() }
   /// The titles of the disabled alarms.
-  static let disabledAlarms = live { $0.alarms { $0.status.state == .disabled } }
+  static let disabledAlarms = live(ignoringCase: true) {
+    $0.alarms { $0.status.state == .disabled }
+  }
   /// The titles of the alarms that are not disabled.
-  static let enabledAlarms = live { $0.alarms { $0.status.state != .disabled } }
+  static let enabledAlarms = live(ignoringCase: true) { $0.alarms { $0.status.state != .disabled } }
   /// The titles of the alarms with a skipped occurrence ahead.
-  static let skippedAlarms = live { $0.alarms { !$0.status.skipped.isEmpty } }
+  static let skippedAlarms = live(ignoringCase: true) { $0.alarms { !$0.status.skipped.isEmpty } }
   /// Alarms, and the words that select several.
-  static let selections = live { $0.alarms() + $0.filterWords }
+  static let selections = live(ignoringCase: true) { $0.alarms() + $0.filterWords }
   /// Alarms, tags, and the actions of log entries.
-  static let logWords = live { $0.alarms() + $0.logWords }
+  static let logWords = live(ignoringCase: true) { $0.alarms() + $0.logWords }
   /// A list of tags, with or without signs.
-  static let tags = live { $0.list($0.tags) }
+  static let tags = live(ignoringCase: true) { $0.list($0.tags) }
   /// Names of devices.
-  static let devices = live { $0.devices }
+  static let devices = live(ignoringCase: true) { $0.devices }
   /// A list of names of devices.
-  static let deviceList = live { $0.list($0.devices) }
+  static let deviceList = live(ignoringCase: true) { $0.list($0.devices) }
   /// The devices that can be a step of a cascade.
-  static let cascadeTargets = live { $0.words.contains("device") ? $0.devices : [] }
+  static let cascadeTargets = live(ignoringCase: true) {
+    $0.words.contains("device") ? $0.devices : []
+  }
   static let sounds = live { _ in CompletionSource.sounds }
-  static let zones = live { $0.zones }
+  static let zones = live(ignoringCase: true) { $0.zones }
   static let actions = live { $0.actions }
   static let remotes = live { $0.remotes }
-  static let calendars = live { $0.calendars }
-  static let partners = live { $0.partners }
+  static let calendars = live(ignoringCase: true) { $0.calendars }
+  static let partners = live(ignoringCase: true) { $0.partners }
   static let settings = live { _ in CompletionSource.settings }
   /// The values of the setting that the word before names.
   static let settingValues = live { $0.settingValues }
   /// Words that no program knows, such as a title. The shell then offers no files.
   static let text = CompletionKind.custom { _, _, _ in [] }
 
+  /// Returns the completion with values of this moment.
+  ///
+  /// - Parameter ignoringCase: True for values that commands find without regard to case.
   private static func live(
+    ignoringCase: Bool = false,
     _ candidates: @escaping @Sendable (CompletionSource) -> [CompletionSource.Candidate]
   ) -> CompletionKind {
     .custom { words, index, prefix in
       let source = CompletionSource(words: words, index: index, prefix: prefix)
       let shell = CompletionShell.requesting
-      return candidates(source).compactMap { $0.text(for: shell) }
+      let found = candidates(source)
+      return (ignoringCase ? found.map { $0.continuing(prefix, in: shell) } : found)
+        .compactMap { $0.text(for: shell) }
     }
   }
 }
@@ -69,6 +80,19 @@ struct CompletionSource {
       self.value = value
       self.detail = detail
       self.plain = plain
+    }
+
+    /// Returns the candidate with the letters that were typed at its beginning, if only their case differs. bash and zsh
+    /// offer no other beginning; names are found in any case.
+    func continuing(_ prefix: String, in shell: CompletionShell?) -> Candidate {
+      guard shell == .bash || shell == .zsh else { return self }
+      // The word may begin with a quotation mark, and a space in it is escaped.
+      let quoted = prefix.first == "'" || prefix.first == "\""
+      let typed = (quoted ? String(prefix.dropFirst()) : prefix).replacing("\\", with: "")
+      guard !value.hasPrefix(typed), value.lowercased().hasPrefix(typed.lowercased()) else {
+        return self
+      }
+      return Candidate(typed + value.dropFirst(typed.count), detail, plain: plain)
     }
 
     /// The characters that bash does not always quote when it completes a word.
@@ -153,10 +177,9 @@ struct CompletionSource {
   }
 
   var tags: [Candidate] {
-    let all = ((try? store?.overview().summaries) ?? []).filter { !$0.isDeleted }
-    let counts = Dictionary(all.flatMap(\.tags).map { ($0.text, 1) }, uniquingKeysWith: +)
-    return counts.sorted { $0.key < $1.key }.map {
-      Candidate($0.key, $0.value == 1 ? "1 alarm" : "\($0.value) alarms")
+    TagUse.all(of: (try? store?.overview().summaries) ?? []).map { use in
+      let count = use.unfinished + use.finished
+      return Candidate(use.tag.text, count == 1 ? "1 alarm" : "\(count) alarms")
     }
   }
 
