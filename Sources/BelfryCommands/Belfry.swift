@@ -69,6 +69,9 @@ struct Belfry: ParsableCommand {
     completion: .directory)
   var store: String?
 
+  @Option(help: "Colors: auto, always or never (default: auto).")
+  var color: ColorChoice?
+
   /// Parses the arguments of a process.
   ///
   /// The parser builds a tree of all commands, which takes longer than most commands. If the arguments name a command,

@@ -37,7 +37,8 @@ struct Ring: AsyncParsableCommand {
   @ParentCommand var root: Belfry
 
   func run() async throws {
-    let context = try CommandContext(store: self.store ?? root.store)
+    let context = try CommandContext(
+      store: self.store ?? root.store, color: root.color ?? .auto)
     let store = try context.open(.reading, welcome: false)
     let first = try alarm.map { try context.find($0, in: store).id }
     try RingLoop(context, first: first, waits: wait, isAutomatic: automatic).run()

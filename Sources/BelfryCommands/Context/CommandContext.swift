@@ -26,10 +26,12 @@ struct CommandContext {
 
   /// Creates the context from the process's environment.
   ///
-  /// - Parameter store: the value of `--store`.
+  /// - Parameters:
+  ///   - store: the value of `--store`.
+  ///   - color: the value of `--color`.
   /// - Throws: `CommandError` if `BELFRY_NOW` is not valid or there is no path for a store.
-  init(store: String?) throws {
-    let environment = try CommandEnvironment(store: store)
+  init(store: String?, color: ColorChoice = .auto) throws {
+    let environment = try CommandEnvironment(store: store, color: color)
     self.environment = environment
     let command = CommandLine.arguments.prefix(2).map { Printable.text($0) }
     storeContext = StoreContext(

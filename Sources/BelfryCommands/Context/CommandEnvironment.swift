@@ -14,16 +14,20 @@ struct CommandEnvironment: Sendable {
   let isDefaultStore: Bool
   /// The terminal on standard output.
   private(set) var style: Style
+  private let color: ColorChoice
   /// The time that `BELFRY_NOW` sets; nil if it is not set.
   let fixedNow: Instant?
 
   /// Reads the environment of the process.
   ///
-  /// - Parameter store: the value of `--store`.
+  /// - Parameters:
+  ///   - store: the value of `--store`.
+  ///   - color: the value of `--color`.
   /// - Throws: `CommandError` if `BELFRY_NOW` is not valid or there is no path for a store.
-  init(store: String?) throws {
+  init(store: String?, color: ColorChoice = .auto) throws {
     variables = CommandEnvironment.processVariables()
-    style = Style(variables, clock: CommandEnvironment.clock(variables))
+    self.color = color
+    style = Style(variables, clock: CommandEnvironment.clock(variables), color: color)
     let given = [store, variables["BELFRY_STORE"]].compactMap { $0 }.first { !$0.isEmpty }
     isDefaultStore = given == nil
     storePath = CommandEnvironment.absolute(
@@ -44,7 +48,8 @@ struct CommandEnvironment: Sendable {
   /// Returns the environment with this device's setting of the clock read again.
   func rereadingSettings() -> CommandEnvironment {
     var environment = self
-    environment.style = Style(variables, clock: CommandEnvironment.clock(variables))
+    environment.style = Style(
+      variables, clock: CommandEnvironment.clock(variables), color: color)
     return environment
   }
 

@@ -19,7 +19,7 @@ struct OptionSuggestion {
   /// Names that other programs use, with the options of Belfry in the order of their likelihood.
   private static let synonyms: [String: [String]] = [
     "all-day": ["daily"], "category": ["tag"], "categories": ["tag"], "clear": ["done"],
-    "color": ["no-color"], "comment": ["note"], "count": ["times"],
+    "colour": ["color"], "colors": ["color"], "comment": ["note"], "count": ["times"],
     "date": ["once", "start", "ends"],
     "day": ["weekly", "days", "once"], "description": ["note"], "device": ["on"],
     "devices": ["on"], "due": ["once", "at"], "end": ["ends", "until"], "exclude": ["except"],

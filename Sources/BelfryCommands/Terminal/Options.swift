@@ -1,4 +1,7 @@
 import ArgumentParser
+import BelfryTerminal
+
+extension ColorChoice: ExpressibleByArgument {}
 
 /// The option of commands that show an animation.
 struct MotionOptions: ParsableArguments {
@@ -25,9 +28,13 @@ struct CommonOptions: ParsableArguments {
   @Flag(help: "Print one JSON document.")
   var json = false
 
-  /// Returns the context. `--store` is also accepted before the verb.
+  @Option(help: "Colors: auto, always or never (default: auto).")
+  var color: ColorChoice?
+
+  /// Returns the context. `--store` and `--color` are also accepted before the verb.
   func context(_ root: Belfry) throws -> CommandContext {
-    var context = try CommandContext(store: store ?? root.store)
+    var context = try CommandContext(
+      store: store ?? root.store, color: color ?? root.color ?? .auto)
     context.isQuiet = json
     return context
   }

@@ -1,6 +1,14 @@
 import BelfryCore
 import Glibc
 
+/// The value of `--color`: whether output is colored.
+package enum ColorChoice: String, CaseIterable, Sendable {
+  /// On a terminal, unless `NO_COLOR` or `TERM=dumb` is set.
+  case auto
+  case always
+  case never
+}
+
 /// The form of text for people: colors, the width of the terminal, and the form of times.
 package struct Style: Sendable {
   package let isColored: Bool
@@ -14,14 +22,17 @@ package struct Style: Sendable {
   /// Detects the capabilities of the terminal on standard output. `NO_COLOR` and `TERM=dumb` disable colors. `COLUMNS`
   /// is the width of other output.
   ///
-  /// - Parameter clock: the setting of the clock.
-  package init(_ environment: [String: String], clock: Settings.Clock = .auto) {
+  /// - Parameters:
+  ///   - clock: the setting of the clock.
+  ///   - color: the choice of colors; `always` and `never` also override the environment.
+  package init(
+    _ environment: [String: String], clock: Settings.Clock = .auto, color: ColorChoice = .auto
+  ) {
     timeFormat = TimeFormat(environment: environment, clock: clock)
     isTerminal = isatty(STDOUT_FILENO) == 1
-    isColored =
-      isTerminal
-      && Style.allowsColor(
-        noColor: environment["NO_COLOR"] ?? "", terminal: environment["TERM"] ?? "")
+    let isAllowed = Style.allowsColor(
+      noColor: environment["NO_COLOR"] ?? "", terminal: environment["TERM"] ?? "")
+    isColored = color == .always || color == .auto && isTerminal && isAllowed
     width =
       Style.width(STDOUT_FILENO)
       ?? environment["COLUMNS"].flatMap { Int($0) }.flatMap { $0 >= Style.leastWidth ? $0 : nil }
