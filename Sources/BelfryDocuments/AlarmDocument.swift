@@ -3,7 +3,7 @@ import BelfryScheduler
 import BelfryStore
 
 /// An alarm: the document of `add`, `edit` and `show`, and an element of `list`, `pause`, `resume` and `undo`.
-package struct AlarmDocument: JSONDocument {
+package struct AlarmDocument: JSONDocument, Decodable {
   /// The id.
   let id: String
   /// The title.
@@ -60,7 +60,7 @@ package struct AlarmDocument: JSONDocument {
 
 extension AlarmDocument {
   /// The delivery options of an alarm.
-  package struct Delivery: Encodable {
+  package struct Delivery: Codable {
     /// True if the alarm rings until somebody responds.
     let persistent: Bool
     /// True if follow-ups ring.
@@ -80,7 +80,7 @@ extension AlarmDocument {
   }
 
   /// An action that cannot run on this device.
-  package struct ActionProblem: Encodable {
+  package struct ActionProblem: Codable {
     /// The name of the action.
     let name: String
     /// The path of its file.
@@ -90,7 +90,7 @@ extension AlarmDocument {
   }
 
   /// A period in which occurrences are skipped.
-  package struct Pause: Encodable {
+  package struct Pause: Codable {
     /// The civil time of the beginning.
     let from: String
     /// The civil time of the end.
@@ -98,7 +98,7 @@ extension AlarmDocument {
   }
 
   /// The definition of a cascade.
-  package struct CascadePlan: Encodable {
+  package struct CascadePlan: Codable {
     /// True if the cascade is on.
     let on: Bool
     /// The time between two steps, in seconds.
@@ -110,7 +110,7 @@ extension AlarmDocument {
   }
 
   /// A target of a cascade. A device has `device`, a person `person`, a phone number `phone`.
-  package struct Target: Encodable {
+  package struct Target: Codable {
     /// The id of the device, or of the person's device.
     let device: String?
     /// The name of the person.
@@ -126,7 +126,7 @@ extension AlarmDocument {
   }
 
   /// The origin of a partner's alarm.
-  package struct Partner: Encodable {
+  package struct Partner: Codable {
     /// The name of the partner.
     let name: String
     /// The id of the partner.
@@ -138,7 +138,7 @@ extension AlarmDocument {
   }
 
   /// A ringing occurrence.
-  package struct Ringing: Encodable {
+  package struct Ringing: Codable {
     /// The occurrence.
     let occurrence: String
     /// False if it is due on this device, and no channel has delivered it.
@@ -146,7 +146,7 @@ extension AlarmDocument {
   }
 
   /// A pending occurrence.
-  package struct Pending: Encodable {
+  package struct Pending: Codable {
     /// The occurrence.
     let occurrence: String
     /// The time when it was stopped.
@@ -166,7 +166,7 @@ extension AlarmDocument {
   }
 
   /// A snooze.
-  package struct Snooze: Encodable {
+  package struct Snooze: Codable {
     /// The snoozed occurrence.
     let occurrence: String
     /// The time when it rings again.

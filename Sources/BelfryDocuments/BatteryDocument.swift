@@ -85,7 +85,7 @@ package struct BatteryPredictionDocument: JSONDocument {
 }
 
 /// A battery warning, in the documents of alarms and actions.
-package struct BatteryWarningDocument: Encodable {
+package struct BatteryWarningDocument: Codable {
   /// The risk: `warning` or `critical`.
   let risk: String
   /// The predicted level at the next occurrence, in whole percent.

@@ -15,6 +15,11 @@ package enum DocumentEncoder {
     bytes.append(UInt8(ascii: "\n"))
     return bytes
   }
+
+  /// Returns the document of a value as a JSON value.
+  ///
+  /// - Throws: the errors of the value's `encode(to:)`.
+  package static func json(_ value: some Encodable) throws -> JSON { try DocumentValue(value).json }
 }
 
 /// A value of a document under construction.
@@ -41,6 +46,19 @@ private enum DocumentValue {
     case .array(let array): array.append(to: &bytes, indent: indent)
     case .slot(let slot):
       (slot.value ?? .object(DocumentObject())).append(to: &bytes, indent: indent)
+    }
+  }
+
+  /// The value as a value of the store's records.
+  var json: JSON {
+    switch self {
+    case .bool(let value): .bool(value)
+    case .integer(let value): .integer(value)
+    case .real(let value): .real(value)
+    case .string(let text): .string(text)
+    case .object(let object): .object(object.json)
+    case .array(let array): .array(array.values.map(\.json))
+    case .slot(let slot): slot.value?.json ?? .object([:])
     }
   }
 
@@ -76,6 +94,10 @@ private final class DocumentObject {
 
   func set(_ value: DocumentValue, for key: some CodingKey) {
     members.append((key.stringValue, value))
+  }
+
+  var json: [String: JSON] {
+    Dictionary(members.map { ($0.key, $0.value.json) }) { _, last in last }
   }
 
   func append(to bytes: inout [UInt8], indent: Int) {

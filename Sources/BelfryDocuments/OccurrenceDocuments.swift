@@ -3,7 +3,7 @@ import BelfryScheduler
 import BelfryStore
 
 /// An upcoming occurrence: an element of `next`.
-package struct NextDocument: JSONDocument {
+package struct NextDocument: JSONDocument, Decodable {
   /// The id of the alarm.
   let alarm: String
   /// The title of the alarm.

@@ -2,7 +2,7 @@ import BelfryCore
 import BelfryStore
 
 /// A schedule, in the documents of alarms and of partners' requests. `ScheduleRecord` has the same keys.
-package struct ScheduleDocument: Encodable {
+package struct ScheduleDocument: Codable {
   /// The kind: `once`, `daily`, `weekly`, `monthly`, `monthly-weekday`, `annual`, `days`, `cyclic`, `dates`, `elapsed` or
   /// `after-done`.
   let kind: String
@@ -46,13 +46,23 @@ package struct ScheduleDocument: Encodable {
   let onHoliday: String?
 
   /// The days of a cycle, by the kind of the schedule.
-  package enum Days: Encodable {
+  package enum Days: Codable {
     /// For `weekly`: the weekdays, such as `["mon", "fri"]`.
     case weekdays([String])
     /// For `monthly` and `annual`: the days of the month, such as `[5, "last", "first mon", "third workday"]`.
     case monthDays([Recurrence.MonthDay])
     /// For `days`: the number of days in a cycle.
     case count(Int)
+
+    /// Decodes weekdays or a count. No reader of documents needs the days of a month.
+    package init(from decoder: any Decoder) throws {
+      let container = try decoder.singleValueContainer()
+      if let count = try? container.decode(Int.self) {
+        self = .count(count)
+      } else {
+        self = .weekdays(try container.decode([String].self))
+      }
+    }
 
     package func encode(to encoder: any Encoder) throws {
       switch self {

@@ -21,6 +21,7 @@ struct List: ParsableCommand {
         belfry list +home pending
         belfry list due:week
         belfry list rent pills         # both
+        belfry list --format '{title}\\t{next}'
       """)
 
   @Argument(help: "+tag, a state, due:today, due:week, due:DATE, or text.", completion: .selections)
@@ -42,14 +43,18 @@ struct List: ParsableCommand {
   @Flag(help: .hidden)
   var start = false
 
+  @OptionGroup var formatting: FormatOptions
   @OptionGroup var motion: MotionOptions
   @OptionGroup var common: CommonOptions
   @ParentCommand var root: Belfry
 
   func run() throws {
-    let context = try common.context(root)
+    let format = try formatting.parsed(json: common.json, DocumentKeys(AlarmDocument.self))
+    var context = try common.context(root)
+    context.isQuiet = common.json || format != nil
     guard let store = try words.isEmpty ? context.openIfAny() : context.open(.reading) else {
       if common.json { return try Console.write([AlarmDocument]()) }
+      if format != nil { return }
       return Console.write(EmptyList(context.style).text)
     }
     let scheduler = context.checkScheduler(of: store)
@@ -64,10 +69,10 @@ struct List: ParsableCommand {
       batteryWarnings: BatteryWarnings(context, store, shown))
     SilentDeviceWarning.print(store)
     context.warnings.warn(aboutPartnersOf: store)
-    if common.json {
+    if common.json || format != nil {
       let documents = try documents(
         shown.sorted().summaries, store, output, ActionCheck(context, store), scheduler)
-      return try Console.write(documents)
+      return try format?.write(documents) ?? Console.write(documents)
     }
     if shown.isEmpty {
       if clashes { return Console.line("No two alarms ring next at the same minute.") }

@@ -38,6 +38,7 @@ struct Log: ParsableCommand {
   @Option(help: "Only entries before a time.")
   var until: String?
 
+  @OptionGroup var formatting: FormatOptions
   @OptionGroup var common: CommonOptions
   @ParentCommand var root: Belfry
 
@@ -46,11 +47,14 @@ struct Log: ParsableCommand {
   }
 
   func run() throws {
-    let context = try common.context(root)
+    let format = try formatting.parsed(json: common.json, LogText.keys)
+    var context = try common.context(root)
+    context.isQuiet = common.json || format != nil
     let parser = InputParser(context)
     let start = try since.map { try parser.past($0, of: "--since") }
     let end = try until.map { try parser.past($0, of: "--until") }
     guard let store = try words.isEmpty ? context.openIfAny() : context.open(.reading) else {
+      if format != nil { return }
       return common.json ? Console.write("[]\n") : Console.line(Log.nothing)
     }
     let filter = try context.explaining {
@@ -76,6 +80,13 @@ struct Log: ParsableCommand {
     let entries = NewestFirst(read())
     if common.json { return writeDocuments(entries, LogText(store, context), warn) }
     let text = LogText(store, context)
+    if let format {
+      _ = write(entries, warn) { entry, _, bytes in
+        bytes.append(format.text(text.json(entry)))
+        bytes.append("\n")
+      }
+      return
+    }
     let isEmpty = write(LogLines(entries), warn) { entries, previous, bytes in
       if let day = text.day(entries), day != previous.flatMap(text.day) {
         text.append(heading: day, to: &bytes)

@@ -16,6 +16,7 @@ struct Next: ParsableCommand {
   @Option(name: [.short, .customShort("n"), .long], help: "The number of occurrences.")
   var count = 10
 
+  @OptionGroup var formatting: FormatOptions
   @OptionGroup var common: CommonOptions
   @ParentCommand var root: Belfry
 
@@ -28,9 +29,12 @@ struct Next: ParsableCommand {
   private typealias Item = OccurrenceTable.Item
 
   func run() throws {
-    let context = try common.context(root)
+    let format = try formatting.parsed(json: common.json, DocumentKeys(NextDocument.self))
+    var context = try common.context(root)
+    context.isQuiet = common.json || format != nil
     guard let store = try words.isEmpty ? context.openIfAny() : context.open(.reading) else {
       if common.json { return try Console.write([NextDocument]()) }
+      if format != nil { return }
       return Console.line(Next.nothing)
     }
     // Without words, alarms that ring too late to be shown are not even read from the index.
@@ -43,11 +47,11 @@ struct Next: ParsableCommand {
     let items = try upcoming(summaries, store, dates, context)
     let output = AlarmOutput(store: store, style: context.style)
     let scheduler = context.checkScheduler(of: store)
-    if common.json {
-      return try Console.write(
-        items.map {
-          NextDocument($0.alarm, $0.occurrence, scheduler: scheduler, zones: output.zones)
-        })
+    if common.json || format != nil {
+      let documents = items.map {
+        NextDocument($0.alarm, $0.occurrence, scheduler: scheduler, zones: output.zones)
+      }
+      return try format?.write(documents) ?? Console.write(documents)
     }
     if items.isEmpty { Console.line(Next.nothing) }
     Console.write(OccurrenceTable(output).text(items))
