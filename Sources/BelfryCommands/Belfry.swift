@@ -72,6 +72,9 @@ struct Belfry: ParsableCommand {
   @Option(help: "Colors: auto, always or never (default: auto).")
   var color: ColorChoice?
 
+  @Flag(help: "Do not show long output in a pager.")
+  var noPager = false
+
   /// Parses the arguments of a process.
   ///
   /// The parser builds a tree of all commands, which takes longer than most commands. If the arguments name a command,

@@ -39,8 +39,9 @@ public enum Invocation {
       guard let parsed = command as? any AsyncParsableCommand else {
         Invocation.keepMemory()
         try command.run()
+        let isWritten = Console.endPaging()
         if Welcome.isPending { Blocking.run { await Welcome.showPending() } }
-        end(0)
+        end(isWritten ? 0 : 1)
       }
       // Dispatch aborts the process if no file descriptor is left for it.
       try Descriptors.ensure(Invocation.descriptorsOfDispatch)
@@ -50,14 +51,17 @@ public enum Invocation {
         var asynchronous = transferred
         do {
           try await asynchronous.run()
+          let isWritten = Console.endPaging()
           await Welcome.showPending()
-          end(0)
+          end(isWritten ? 0 : 1)
         } catch {
+          Console.endPaging()
           end(Belfry.report(error, arguments: arguments))
         }
       }
       dispatchMain()
     } catch {
+      Console.endPaging()
       end(Belfry.report(error, arguments: arguments))
     }
   }
@@ -84,6 +88,7 @@ public enum Invocation {
   /// Ends the process at once, without exit handlers and destructors of libraries.
   ///
   /// These would run while other threads, such as those of tasks and watches, still use the libraries, and could wait
-  /// for them forever. `Console` buffers nothing, so there is no output to flush.
+  /// for them forever. `Console` buffers nothing, so there is no output to flush
+  /// behind `Console.endPaging()`.
   private static func end(_ code: Int32) -> Never { _exit(code) }
 }

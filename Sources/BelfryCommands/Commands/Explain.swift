@@ -17,6 +17,7 @@ struct Explain: AsyncParsableCommand {
   @Argument(help: "One occurrence: a date, or 2026-11-23T09:00.")
   var occurrence: String?
 
+  @OptionGroup var pager: PagerOptions
   @OptionGroup var common: CommonOptions
   @ParentCommand var root: Belfry
 
@@ -24,6 +25,7 @@ struct Explain: AsyncParsableCommand {
     let context = try common.context(root)
     let store = try context.open(.reading)
     let id = try context.find(alarm, in: store).id
+    pager.start(context, root)
     let civil = try occurrence.map { try InputParser(context).occurrence($0, of: id, in: store) }
     let explanation = try await store.history.explain(id, occurrence: civil)
     if let civil, !store.timeline(explanation.alarm).scheduled.contains(civil),

@@ -44,6 +44,7 @@ struct List: ParsableCommand {
   var start = false
 
   @OptionGroup var formatting: FormatOptions
+  @OptionGroup var pager: PagerOptions
   @OptionGroup var motion: MotionOptions
   @OptionGroup var common: CommonOptions
   @ParentCommand var root: Belfry
@@ -57,6 +58,7 @@ struct List: ParsableCommand {
       if format != nil { return }
       return Console.write(EmptyList(context.style).text)
     }
+    pager.start(context, root)
     let scheduler = context.checkScheduler(of: store)
     context.checkSound(of: store)
     let all = try context.listing(store)

@@ -39,6 +39,7 @@ struct Log: ParsableCommand {
   var until: String?
 
   @OptionGroup var formatting: FormatOptions
+  @OptionGroup var pager: PagerOptions
   @OptionGroup var common: CommonOptions
   @ParentCommand var root: Belfry
 
@@ -57,6 +58,7 @@ struct Log: ParsableCommand {
       if format != nil { return }
       return common.json ? Console.write("[]\n") : Console.line(Log.nothing)
     }
+    pager.start(context, root)
     let filter = try context.explaining {
       try LogFilter(words, context.silentSelector(of: store), in: store)
     }

@@ -17,6 +17,7 @@ struct Next: ParsableCommand {
   var count = 10
 
   @OptionGroup var formatting: FormatOptions
+  @OptionGroup var pager: PagerOptions
   @OptionGroup var common: CommonOptions
   @ParentCommand var root: Belfry
 
@@ -37,6 +38,7 @@ struct Next: ParsableCommand {
       if format != nil { return }
       return Console.line(Next.nothing)
     }
+    pager.start(context, root)
     // Without words, alarms that ring too late to be shown are not even read from the index.
     let names = words.filter { !AlarmFilter.isDue($0) }
     let dates = try dueDates(context)

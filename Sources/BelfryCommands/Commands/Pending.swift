@@ -12,6 +12,7 @@ struct Pending: ParsableCommand {
   @Argument(help: "Alarms, or +tag, due:week (default: all).", completion: .selections)
   var words: [String] = []
 
+  @OptionGroup var pager: PagerOptions
   @OptionGroup var common: CommonOptions
   @ParentCommand var root: Belfry
 
@@ -23,6 +24,7 @@ struct Pending: ParsableCommand {
       if common.json { return try Console.write([PendingDocument]()) }
       return Console.line(Pending.nothing)
     }
+    pager.start(context, root)
     let output = AlarmOutput(store: store, style: context.style)
     let items = try context.listed(words, in: store)
       .flatMap { summary in summary.status.pending.map { (summary: summary, pending: $0) } }

@@ -10,6 +10,7 @@ struct Show: ParsableCommand {
   @Argument(help: "The alarm.", completion: .alarms)
   var alarm: String
 
+  @OptionGroup var pager: PagerOptions
   @OptionGroup var common: CommonOptions
   @ParentCommand var root: Belfry
 
@@ -17,6 +18,7 @@ struct Show: ParsableCommand {
     let context = try common.context(root)
     let store = try context.open(.reading)
     let summary = try context.find(self.alarm, in: store)
+    pager.start(context, root)
     guard let alarm = try store.alarm(summary.id) else { throw StoreError.noSuchAlarm(self.alarm) }
     let status = try store.status(alarm)
     let output = AlarmOutput(

@@ -38,6 +38,7 @@ struct Stats: ParsableCommand {
   @Option(help: ArgumentHelp("The last date.", valueName: "date"))
   var until: String?
 
+  @OptionGroup var pager: PagerOptions
   @OptionGroup var common: CommonOptions
   @ParentCommand var root: Belfry
 
@@ -68,6 +69,7 @@ struct Stats: ParsableCommand {
       let isOne = !selection.isFiltered && documents.count == 1
       return isOne ? try Console.write(documents[0]) : try Console.write(documents)
     }
+    pager.start(context, root)
     show(items, dates, output, hasWords: !period.words.isEmpty)
   }
 

@@ -151,6 +151,18 @@ struct CommandContext {
     return scheduler
   }
 
+  // MARK: The pager
+
+  /// The shell command of the pager: `BELFRY_PAGER`, else `core.pager` of git's configuration, else `PAGER`, else `less`;
+  /// nil for none.
+  var pager: String? {
+    let command =
+      environment["BELFRY_PAGER"]
+      ?? (try? Repository.open(storePath).configuration("core.pager")) ?? environment["PAGER"]
+      ?? (environment.hasProgram("less") ? "less" : "")
+    return ["", "cat"].contains(command) ? nil : command
+  }
+
   // MARK: Settings
 
   /// Returns the settings of the store, or without a store this device's own ones and the defaults.

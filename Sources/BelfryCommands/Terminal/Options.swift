@@ -9,6 +9,20 @@ struct MotionOptions: ParsableArguments {
   var noAnimation = false
 }
 
+/// The option of commands whose output can be long.
+struct PagerOptions: ParsableArguments {
+  @Flag(help: "Do not show long output in a pager.")
+  var noPager = false
+
+  /// Shows the output from now on in a pager if it is longer than the screen. `--no-pager` is also accepted before the
+  /// verb. Call it behind everything that asks the user, such as the welcome pages.
+  func start(_ context: CommandContext, _ root: Belfry) {
+    if noPager || root.noPager || context.isQuiet { return }
+    if ["", "dumb"].contains(context.environment["TERM"] ?? "") { return }
+    Console.page { context.pager }
+  }
+}
+
 /// The options of commands that ask before they change something.
 struct ConfirmationOptions: ParsableArguments {
   @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")

@@ -1,6 +1,7 @@
 import BelfryCore
 import Git
 import Glibc
+import Synchronization
 
 /// Standard output and standard error.
 package enum Console {
@@ -29,11 +30,52 @@ package enum Console {
   package static func write(_ bytes: [UInt8]) { bytes.withUnsafeBytes { write($0) } }
 
   private static func write(_ bytes: UnsafeRawBufferPointer) {
+    let outcome = pager.withLock { $0?.write(bytes) } ?? .notPaged
+    switch outcome {
+    case .accepted: return
+    case .ended(let status): _exit(pagerFailed(status) ? 1 : 0)
+    case .notPaged: break
+    }
     if send(bytes, to: STDOUT_FILENO) { return }
     // The reader has closed the pipe, as `| head` does. That is no error.
     if errno == EPIPE { _exit(0) }
     error("error: could not write the output: \(String(cString: strerror(errno))).")
     _exit(1)
+  }
+
+  // MARK: The pager
+
+  private static let pager = Mutex<Pager?>(nil)
+
+  /// Shows the output from now on in a pager if it is longer than the screen. Does nothing if standard output is not a
+  /// terminal.
+  ///
+  /// - Parameter command: Returns the shell command of the pager; nil for none.
+  package static func page(_ command: @escaping @Sendable () -> String?) {
+    guard let size = Style.size(STDOUT_FILENO) else { return }
+    // The last line is for the prompt of the shell.
+    pager.withLock { $0 = Pager(rows: size.rows - 1, command: command) }
+  }
+
+  /// Writes the rest of the output, and waits until the user leaves the pager.
+  ///
+  /// - Returns: False if the pager could not be started.
+  @discardableResult
+  package static func endPaging() -> Bool {
+    let status = pager.withLock { pager in
+      defer { pager = nil }
+      return pager?.finish() ?? nil
+    }
+    return status.map { !pagerFailed($0) } ?? true
+  }
+
+  /// Reports a pager that the shell has not found, or could not run.
+  private static func pagerFailed(_ status: Int32) -> Bool {
+    guard status == 126 || status == 127 else { return false }
+    _ = pager.withLock { $0 = nil }
+    error("error: the pager could not be started.")
+    error("hint: Correct BELFRY_PAGER, core.pager of git, or PAGER; or add --no-pager.")
+    return true
   }
 
   /// Writes a line to standard output, and goes on if nobody reads it.
@@ -46,6 +88,10 @@ package enum Console {
   package static func error(_ line: String) {
     let text = wrapped(whole(URLMask.masked(line)), for: STDERR_FILENO).replacing(glue, with: " ")
     let bytes = Array((diagnostic(text, isColored: errorsAreColored) + "\n").utf8)
+    // A message on the same terminal would be written over the screen of the pager.
+    if pager.withLock({ $0?.isRunning == true }), isatty(STDERR_FILENO) == 1 {
+      return write(bytes)
+    }
     // A failure cannot be reported, as this is standard error.
     _ = bytes.withUnsafeBytes { send($0, to: STDERR_FILENO) }
   }
@@ -107,7 +153,7 @@ package enum Console {
     readLine().map { ["y", "yes"].contains($0.lowercased()) } ?? false
   }
 
-  private static func send(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
+  static func send(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
     var sent = 0
     while sent < bytes.count {
       let count = Glibc.write(descriptor, bytes.baseAddress! + sent, bytes.count - sent)
