@@ -35,12 +35,13 @@ public struct ReadAgenda {
   /// Returns the alarms of a list that the calendar shows.
   public func select(_ alarms: [AlarmSummary]) -> [AlarmSummary] {
     let includesDisabled = filter?.terms.contains(.state(.disabled)) ?? false
-    return alarms.filter { matches($0) && (includesDisabled || $0.state != .disabled) }
+    return matching(alarms).filter { includesDisabled || $0.state != .disabled }
   }
 
-  /// Returns true if the words select an alarm, which may be disabled.
-  public func matches(_ alarm: AlarmSummary) -> Bool {
-    !alarm.isDeleted && filter?.matches(alarm) ?? true
+  /// Returns the alarms of a list that the words select, with disabled ones.
+  public func matching(_ alarms: [AlarmSummary]) -> [AlarmSummary] {
+    let present = alarms.filter { !$0.isDeleted }
+    return filter?.selected(of: present) ?? present
   }
 
   /// Returns the agenda of the selected alarms.

@@ -158,7 +158,7 @@ extension AlarmDocument {
   }
 
   /// A moved occurrence.
-  package struct Moved: Encodable {
+  package struct Moved: Codable {
     /// The occurrence.
     let occurrence: String
     /// The date and time at which it rings.

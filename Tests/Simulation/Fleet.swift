@@ -239,10 +239,10 @@ final class Fleet {
   /// according to its store: the latest occurrence of each steady alarm.
   private func expectedRings(
     on device: SimulatedDevice, _ store: Store
-  ) throws -> [OccurrenceID] {
+  ) throws -> [(key: OccurrenceID, due: Instant)] {
     guard let lastLook = device.lastLook else { return [] }
     let now = store.context.now
-    var result: [OccurrenceID] = []
+    var result: [(key: OccurrenceID, due: Instant)] = []
     for id in steady {
       guard let alarm = try store.alarm(id), alarm.enabled, !alarm.isDeleted else { continue }
       let view = store.timeline(alarm)
@@ -254,7 +254,7 @@ final class Fleet {
       guard due > lastLook, due <= now, due > alarm.progress.armed, now.seconds(since: due) < 40_000
       else { continue }
       if view.record(of: civil) == nil {
-        result.append(OccurrenceID(alarm: id, occurrence: civil))
+        result.append((OccurrenceID(alarm: id, occurrence: civil), due))
       }
     }
     return result
@@ -262,17 +262,15 @@ final class Fleet {
 
   /// Expects a ring where and when an occurrence was due.
   private func expectRang(
-    _ expected: [OccurrenceID], on device: SimulatedDevice, after count: Int
+    _ expected: [(key: OccurrenceID, due: Instant)], on device: SimulatedDevice, after count: Int
   ) throws {
     let heard = device.person.heard.dropFirst(count).compactMap { $0.notification.content?.id }
     let store = try device.store(at: time)
-    for key in expected where !heard.contains(key) {
+    for (key, due) in expected where !heard.contains(key) {
       guard let alarm = try store.alarm(key.alarm) else { continue }
       // The tick received a change of another device: a response, a move or a pause.
       let occurrence = store.timeline(alarm).occurrence(key.occurrence)
-      if alarm.pause?.covers(occurrence.time) == true || occurrence.at > store.context.now {
-        continue
-      }
+      if alarm.pause?.covers(occurrence.time) == true || occurrence.at != due { continue }
       let record = store.timeline(alarm).record(of: key.occurrence)
       if let record, record.state != .missed || record.since != store.context.now { continue }
       throw Violation(
@@ -811,12 +809,10 @@ final class Fleet {
     where alarm.enabled && !alarm.isDeleted {
       let timeline = Timeline(alarm, zone: zones.zone(of: alarm), at: time)
       // Its schedule may have ended, or have weeks between its occurrences.
-      guard let scheduled = timeline.scheduled.next(after: timeline.zone.civil(at: time)) else {
-        continue
-      }
+      guard let scheduled = timeline.first(after: timeline.zone.civil(at: time)) else { continue }
       let next = timeline.next(after: time)
       // Few of them were skipped ahead by a user.
-      let limit = timeline.zone.instant(of: scheduled).adding(seconds: 21 * 86_400)
+      let limit = timeline.occurrence(scheduled).at.adding(seconds: 21 * 86_400)
       guard let next, next.at < limit else {
         throw Violation("\(alarm.title) is silent until \(next.map { "\($0.civil)" } ?? "ever")")
       }

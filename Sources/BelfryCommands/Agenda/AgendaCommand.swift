@@ -47,7 +47,7 @@ struct AgendaCommand {
       if selected.isEmpty, !rest.isEmpty, !json {
         let text = Printable.text(URLMask.masked(rest.joined(separator: " ")))
         return Console.line(
-          all.contains(where: reading.matches)
+          !reading.matching(all).isEmpty
             ? "Only disabled alarms match '\(text)'. To show their past: belfry \(verb) disabled \(text)"
             : "No alarm matches '\(text)'.")
       }

@@ -79,7 +79,8 @@ struct List: ParsableCommand {
     if shown.isEmpty {
       if clashes { return Console.line("No two alarms ring next at the same minute.") }
       if words.isEmpty {
-        return Console.write(all.isEmpty ? EmptyList(context.style).text : output.empty(finished: finished))
+        return Console.write(
+          all.isEmpty ? EmptyList(context.style).text : output.empty(finished: finished))
       }
       let text = words.joined(separator: " ")
       Console.line("No alarm matches '\(Printable.text(URLMask.masked(text)))'.")

@@ -12,14 +12,15 @@ extension CatalogParts {
     alarm.note =
       "Pay the landlord by bank transfer, with the number of the contract.\nKeep the receipt."
     alarm.delivery.persistent = true
-    let next = Timeline.Occurrence(
-      civil: civil("2026-12-01T09:00"),
-      at: output.zones.local.instant(of: civil("2026-12-01T09:00")))
+    func occurrence(_ text: String) -> Timeline.Occurrence {
+      Timeline.Occurrence(
+        civil: civil(text), at: output.zones.local.instant(of: civil(text)))
+    }
     return Part(
       name: "details",
       text: AlarmDetails(output, names: [:]).text(
-        alarm, AlarmStatus(state: .active, next: next),
-        later: [civil("2027-01-01T09:00"), civil("2027-02-01T09:00")],
+        alarm, AlarmStatus(state: .active, next: occurrence("2026-12-01T09:00")),
+        later: [occurrence("2027-01-01T09:00"), occurrence("2027-02-01T09:00")],
         lastDone: now.adding(seconds: -22 * 86_400)))
   }
 
