@@ -79,7 +79,7 @@ import Testing
     let json = try await sandbox.belfry("pending", "--json", now: at("09:01:00")).array
     #expect(json.map { $0["title"] as? String } == ["Rent reminder"])
     // The catalog shows the colors.
-    let catalog = try await sandbox.belfry("catalog", "--color", "--width", "80").out
+    let catalog = try await sandbox.belfry("catalog", "--color", "always", "--width", "80").out
     #expect(catalog.contains("\u{1B}[1;95mPending:\u{1B}[0m"))
     #expect(catalog.contains("\u{1B}[33mSnoozed\u{1B}[0m"))
     #expect(catalog.contains("\u{1B}[1;31mMissed:\u{1B}[0m"))

@@ -15,20 +15,22 @@ struct Catalog: ParsableCommand {
   @Option(help: "The width in columns, 40 to 200 (default: that of the terminal).")
   var width: Int?
 
-  @Flag(inversion: .prefixedNo, help: "Use color, or none (default: if the terminal supports it).")
-  var color: Bool?
+  @Option(help: "Colors: auto, always or never (default: auto).")
+  var color: ColorChoice?
 
   @Flag(help: "Print the names of the parts as one JSON document.")
   var json = false
+
+  @ParentCommand var root: Belfry
 
   func validate() throws {
     if let width, !(40...200).contains(width) { throw ValidationError("--width is 40 to 200.") }
   }
 
   func run() throws {
-    let terminal = Style(CommandEnvironment.processVariables())
+    let terminal = Style(CommandEnvironment.processVariables(), color: color ?? root.color ?? .auto)
     let style = Style(
-      isColored: color ?? terminal.isColored, width: width ?? terminal.width ?? 80,
+      isColored: terminal.isColored, width: width ?? terminal.width ?? 80,
       timeFormat: terminal.timeFormat)
     let parts = CatalogParts(style).all
     if json {

@@ -47,8 +47,9 @@ struct CommonOptions: ParsableArguments {
 
   /// Returns the context. `--store` and `--color` are also accepted before the verb.
   func context(_ root: Belfry) throws -> CommandContext {
-    var context = try CommandContext(
-      store: store ?? root.store, color: color ?? root.color ?? .auto)
+    let color = color ?? root.color ?? .auto
+    Console.colorErrors(color)
+    var context = try CommandContext(store: store ?? root.store, color: color)
     context.isQuiet = json
     return context
   }

@@ -96,12 +96,25 @@ package enum Console {
     _ = bytes.withUnsafeBytes { send($0, to: STDERR_FILENO) }
   }
 
-  /// True if standard error is a terminal with colors, whatever standard output is.
-  private static let errorsAreColored: Bool = {
+  private static let colorOfErrors = Mutex<ColorChoice>(.auto)
+
+  /// Chooses the colors of diagnostics. By default, they are in color on a terminal.
+  package static func colorErrors(_ choice: ColorChoice) {
+    colorOfErrors.withLock { $0 = choice }
+  }
+
+  /// True if diagnostics are in color. By default, that is the case if standard error is a terminal with colors, whatever
+  /// standard output is.
+  private static var errorsAreColored: Bool {
     func variable(_ name: String) -> String { getenv(name).map { String(cString: $0) } ?? "" }
-    return isatty(STDERR_FILENO) == 1
-      && Style.allowsColor(noColor: variable("NO_COLOR"), terminal: variable("TERM"))
-  }()
+    switch colorOfErrors.withLock({ $0 }) {
+    case .always: return true
+    case .never: return false
+    case .auto:
+      return isatty(STDERR_FILENO) == 1
+        && Style.allowsColor(noColor: variable("NO_COLOR"), terminal: variable("TERM"))
+    }
+  }
 
   /// Returns a diagnostic with its kind in color.
   package static func diagnostic(_ text: String, isColored: Bool) -> String {
