@@ -809,7 +809,14 @@ final class Fleet {
     where alarm.enabled && !alarm.isDeleted {
       let timeline = Timeline(alarm, zone: zones.zone(of: alarm), at: time)
       // Its schedule may have ended, or have weeks between its occurrences.
-      guard let scheduled = timeline.first(after: timeline.zone.civil(at: time)) else { continue }
+      var following = timeline.first(after: timeline.zone.civil(at: time))
+      while let civil = following, let record = timeline.record(of: civil),
+        record.answer == .skipped
+      {
+        following = timeline.first(after: timeline.occurrence(civil).time)
+      }
+      // A person can have skipped all that are left.
+      guard let scheduled = following else { continue }
       let next = timeline.next(after: time)
       // Few of them were skipped ahead by a user.
       let limit = timeline.occurrence(scheduled).at.adding(seconds: 21 * 86_400)
