@@ -128,7 +128,7 @@ struct ActionErrorText {
 
   private func unclear(_ verb: AnswerVerb, _ candidates: [AlarmSummary]) -> CommandError {
     let shown = candidates.prefix(Self.maxCandidates).map { summary in
-      let when = summary.status.current.map { output.when($0, zone: summary.zone) }
+      let when = summary.status.current.map { output.when($0, in: summary) }
       let state = summary.status.state.rawValue
       return "\(Printable.text(summary.title)) (\(summary.id.short)): \(state)"
         + (when.map { " since \($0)" } ?? "")

@@ -61,8 +61,16 @@ struct Answering {
   /// Selects the alarms of some options.
   ///
   /// - Throws: `CommandError` if no alarm is selected, it is not clear which one, or several have one `--occurrence`.
-  init(_ options: AnswerOptions, for verb: AnswerVerb, _ context: CommandContext) throws {
-    try self.init(named: try Answering.dated(options, for: verb, context), for: verb, context)
+  ///
+  /// - Parameter direction: The direction in which a date without a year, such as `friday`, is searched; nil for that of
+  ///   the verb.
+  init(
+    _ options: AnswerOptions, for verb: AnswerVerb, _ context: CommandContext,
+    direction: Moment.Direction? = nil
+  ) throws {
+    try self.init(
+      named: try Answering.dated(options, for: verb, context), for: verb, context,
+      direction ?? verb.direction)
   }
 
   /// Returns options whose words end with a date, as in `skip gym friday`, with the date as the occurrence.
@@ -95,7 +103,8 @@ struct Answering {
   }
 
   private init(
-    named options: AnswerOptions, for verb: AnswerVerb, _ context: CommandContext
+    named options: AnswerOptions, for verb: AnswerVerb, _ context: CommandContext,
+    _ direction: Moment.Direction
   ) throws {
     let parser = InputParser(context)
     // An invalid option is reported before the first command creates a store.
@@ -111,7 +120,7 @@ struct Answering {
     self.init(
       selection.ids,
       try options.occurrence.map {
-        try parser.occurrence($0, of: selection.summaries[0].id, in: store)
+        try parser.occurrence($0, of: selection.summaries[0].id, in: store, direction)
       },
       isBulk: selection.isBulk, in: store, settings: try context.settings(store), context)
   }
@@ -173,10 +182,17 @@ struct Answering {
 extension InputParser {
   /// Returns the occurrence of an alarm that an option names. A date is enough if the alarm occurs once on it.
   ///
+  /// - Parameter direction: The direction in which a date without a year is searched first. If the alarm has no occurrence
+  ///   there, the other one counts.
   /// - Throws: `CommandError` if the text is not a date or time, or the date has no occurrence, or several.
-  func occurrence(_ text: String, of timeline: Timeline, option: String) throws -> CivilDateTime {
+  func occurrence(
+    _ text: String, of timeline: Timeline, option: String, _ direction: Moment.Direction = .future
+  ) throws -> CivilDateTime {
     let local = with(zone: timeline.zone, calendar: timeline.calendar)
-    let moment = try local.moment(text, of: option)
+    var moment = try local.moment(text, direction, of: option)
+    if direction == .past, !timeline.hasOccurrence(at: moment, local.context) {
+      moment = try local.moment(text, of: option)
+    }
     guard case .date(let date) = moment else {
       return timeline.occurrence(named: moment.civil(.past, in: local.context))
     }
@@ -195,9 +211,33 @@ extension InputParser {
   }
 
   /// Returns the occurrence of an alarm that the option `--occurrence` names.
-  func occurrence(_ text: String, of id: Identifier, in store: Store) throws -> CivilDateTime {
+  func occurrence(
+    _ text: String, of id: Identifier, in store: Store, _ direction: Moment.Direction = .future
+  ) throws -> CivilDateTime {
     guard let alarm = try store.alarm(id) else { throw StoreError.noSuchAlarm(id.text) }
-    return try occurrence(text, of: store.timeline(alarm), option: "--occurrence")
+    return try occurrence(text, of: store.timeline(alarm), option: "--occurrence", direction)
+  }
+}
+
+extension Timeline {
+  /// Returns true if the alarm has rung, or has a record of an occurrence, at a moment or on its date.
+  fileprivate func hasOccurrence(at moment: Moment, _ context: InputContext) -> Bool {
+    var civils = [moment.civil(.past, in: context)]
+    if case .date(let date) = moment { civils = occurrences(on: date) }
+    return civils.map { occurrence(named: $0) }.contains { civil in
+      alarm.progress.occurrences[civil] != nil
+        || scheduled.contains(civil) && occurrence(civil).at > alarm.progress.armed
+    }
+  }
+}
+
+extension AnswerVerb {
+  /// The direction in which a date without a year is searched: what is skipped is ahead, other answers follow a ring.
+  fileprivate var direction: Moment.Direction {
+    switch self {
+    case .skip, .unskip: .future
+    case .stop, .done, .snooze, .dismiss: .past
+    }
   }
 }
 

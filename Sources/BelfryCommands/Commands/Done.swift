@@ -43,7 +43,8 @@ struct Done: ParsableCommand {
         .usage, "--at: '\(Printable.text(at))' has no time.",
         hint: "Write it as '\(Printable.text(at)) 18:00'.")
     }
-    let answering = try Answering(options, for: .done, context)
+    let answering = try Answering(
+      options, for: .done, context, direction: early ? .future : .past)
     if let at, case .time? = named, let moment, !isToday(moment, context.storeContext) {
       // A time of day later than now is more likely a mistake than a time of yesterday, unless the alarm rang before.
       for preview in try answering.preview(.done(at: moment, early: early)) {

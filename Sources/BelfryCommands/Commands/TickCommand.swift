@@ -186,12 +186,12 @@ struct TickCommand: AsyncParsableCommand {
       $0.value[0].due < $1.value[0].due
     }) {
       let title = Printable.text(group[0].title)
-      let last = times.full(group[group.count - 1].occurrence)
+      let last = times.full(group[group.count - 1].time)
       let more = MissedText.text(group[0].payload, times).map { ", \($0)" } ?? ""
       Console.line(
         group.count == 1
           ? "\(outcome): \(title), \(last)\(more)."
-          : "\(outcome): \(title), \(group.count) times from \(times.full(group[0].occurrence)) to \(last)\(more)."
+          : "\(outcome): \(title), \(group.count) times from \(times.full(group[0].time)) to \(last)\(more)."
       )
     }
   }

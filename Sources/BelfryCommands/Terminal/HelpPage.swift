@@ -6,8 +6,8 @@ enum HelpPage {
   /// The commands that most people use every day, by their groups.
   private static let everyday: [(title: String, commands: [any ParsableCommand.Type])] = [
     ("ALARMS", [Add.self, List.self, Next.self, Show.self, Edit.self, Delete.self]),
-    ("RESPONDING", [Done.self, Stop.self, Snooze.self, Skip.self, Undo.self]),
-    ("MORE", [Log.self, SyncCommand.self, Backup.self, SettingsCommand.self, Doctor.self]),
+    ("RESPONDING", [Done.self, Stop.self, Snooze.self, Skip.self, Move.self, Undo.self]),
+    ("MORE", [Month.self, Log.self, SyncCommand.self, SettingsCommand.self]),
   ]
 
   /// Returns the page that some arguments request; nil if they request none of these pages.

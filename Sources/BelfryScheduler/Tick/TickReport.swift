@@ -20,6 +20,8 @@ public struct TickReport: Sendable {
     public var alarm: Identifier { id.alarm }
     /// The date and time of the occurrence.
     public var occurrence: CivilDateTime { id.occurrence }
+    /// The civil time at which the occurrence was due.
+    public var time: CivilDateTime { movedTo ?? id.occurrence }
   }
 
   /// The delivered notifications and the failed ones, with their outcomes.

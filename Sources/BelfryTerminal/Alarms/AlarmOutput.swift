@@ -46,7 +46,7 @@ package struct AlarmOutput: Sendable {
   }
 
   /// Returns the time at which an occurrence of a status rings, and its own time if it was moved.
-  private func when(_ occurrence: CivilDateTime, in summary: AlarmSummary) -> String {
+  package func when(_ occurrence: CivilDateTime, in summary: AlarmSummary) -> String {
     times.full(occurrence, movedTo: summary.status.moved[occurrence], zone: summary.zone)
   }
 

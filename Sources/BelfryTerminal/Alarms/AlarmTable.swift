@@ -269,12 +269,11 @@ package struct AlarmTable: Sendable {
     }
   }
 
-  /// Returns the own time of the occurrence that a row shows, if it was moved, or else of the first one that was; nil if
-  /// there is none.
-  private func moved(_ status: AlarmStatus) -> CivilDateTime? {
+  /// Returns the occurrence that a row shows, if it was moved, or else the first one that was; nil if there is none.
+  private func moved(_ status: AlarmStatus) -> (civil: CivilDateTime, isShown: Bool)? {
     let shown = status.state == .active ? status.next?.civil : status.current
-    if let shown, status.moved[shown] != nil { return shown }
-    return status.moved.keys.min()
+    if let shown, status.moved[shown] != nil { return (shown, true) }
+    return status.moved.keys.min().map { ($0, false) }
   }
 
   private func next(_ summary: AlarmSummary) -> String? {
@@ -325,7 +324,9 @@ package struct AlarmTable: Sendable {
       badges.append("skips \(times.relative(local(time, summary.zone)))\(more)")
     }
     if let moved = moved(status) {
-      badges.append("moved from \(times.relative(local(moved, summary.zone)))")
+      let own = times.relative(local(moved.civil, summary.zone))
+      let time = times.relative(local(status.time(of: moved.civil), summary.zone))
+      badges.append(moved.isShown ? "moved from \(own)" : "\(own) moved to \(time)")
     }
     if !summary.tags.isEmpty {
       badges.append(summary.tags.sorted().map { "+\($0.text)" }.joined(separator: " "))
