@@ -84,10 +84,9 @@ public struct ReadAgenda {
     func items(
       in period: Range<Instant>, _ logs: [Identifier: AgendaLog], at now: Instant
     ) -> [Timeline.AgendaItem] {
-      let outcomes = logs[timeline.alarm.id]?.outcomes(in: timeline) ?? [:]
+      let log = logs[timeline.alarm.id]?.outcomesAndMoves(in: timeline)
       return timeline.agenda(
-        period, outcomes: outcomes, moved: logs[timeline.alarm.id]?.moved ?? [:], status: status,
-        at: now)
+        period, outcomes: log?.outcomes ?? [:], moved: log?.moves ?? [:], status: status, at: now)
     }
 
     func lacksOutcomes(of period: Range<Instant>, in logs: [Identifier: AgendaLog]) -> Bool {

@@ -35,12 +35,12 @@ struct Move: ParsableCommand {
 
   func run() throws {
     let context = try common.context(root)
-    let words = MoveWords(words, InputParser(context).context)
+    let parser = InputParser(context)
+    let words = MoveWords(words, parser.context)
     if occurrence != nil, words.occurrence != nil {
       throw CommandError(
         .usage, "--occurrence and 'from' both name the occurrence.", hint: "Use one of them.")
     }
-    let parser = InputParser(context)
     // A time that is not understood is reported before the first command creates a store.
     if words.newTime.isEmpty {
       throw CommandError(

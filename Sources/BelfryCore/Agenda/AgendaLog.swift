@@ -26,14 +26,17 @@ public struct AgendaLog: Sendable {
     }
   }
 
-  /// The times to which occurrences were moved, by their own times.
-  public var moved: [CivilDateTime: CivilDateTime] {
-    tally.statistics(skipBreaksStreak: false).movedTo
-  }
-
   /// Returns the outcomes. The occurrences of a row are those of the present schedule.
   public func outcomes(in timeline: Timeline) -> [CivilDateTime: Statistics.Outcome] {
-    var result = tally.statistics(skipBreaksStreak: false).outcomes
+    outcomesAndMoves(in: timeline).outcomes
+  }
+
+  /// Returns the outcomes, and the times to which occurrences were moved, both by the occurrences' own times.
+  public func outcomesAndMoves(
+    in timeline: Timeline
+  ) -> (outcomes: [CivilDateTime: Statistics.Outcome], moves: [CivilDateTime: CivilDateTime]) {
+    let statistics = tally.statistics(skipBreaksStreak: false)
+    var result = statistics.outcomes
     for row in rows {
       var next = timeline.scheduled.first(onOrAfter: row.first)
       while let civil = next, civil < row.last {
@@ -41,7 +44,7 @@ public struct AgendaLog: Sendable {
         next = timeline.scheduled.next(after: civil)
       }
     }
-    return result
+    return (result, statistics.movedTo)
   }
 }
 
