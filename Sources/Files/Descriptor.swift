@@ -24,5 +24,14 @@ public struct Descriptor: ~Copyable {
     return result
   }
 
+  /// Returns the status of the open file.
+  ///
+  /// - Parameter path: The path for the error.
+  public func status(_ path: String) throws(FileError) -> stat {
+    var status = stat()
+    guard fstat(number, &status) == 0 else { throw FileError("stat", path) }
+    return status
+  }
+
   deinit { _ = Glibc.close(number) }
 }

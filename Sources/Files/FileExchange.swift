@@ -22,20 +22,22 @@ public enum FileExchange {
   ///   - bytes: The new content.
   ///   - path: The file.
   ///   - aside: The path that the replaced version gets. The new content is written there first.
-  /// - Returns: The new file's status, and true if there was a file before, which is at `aside` now.
+  /// - Returns: The new file's status with the content `bytes`, also if another program has changed it since, and true if
+  ///   there was a file before, which is at `aside` now.
   public static func replace(
     _ path: String, with bytes: [UInt8], aside: String
   ) throws(FileError) -> (status: stat, hadFile: Bool) {
     let file = try create(aside)
     do throws(FileError) {
       try DurableFile.fill(file.number, bytes, aside)
+      let filled = try file.status(aside)
       guard let hadFile = try place(aside, at: path) else {
         return try replaceInSteps(path, with: bytes, aside: aside)
       }
-      var status = stat()
-      // After the rename, which changes the change time.
-      guard fstat(file.number, &status) == 0 else { throw FileError("stat", path) }
-      return (status, hadFile)
+      // The rename has set the change time.
+      let status = try file.status(path)
+      let isUnchanged = FileSignature(status).hasContent(of: FileSignature(filled))
+      return (isUnchanged ? status : filled, hadFile)
     } catch {
       _ = unlink(aside)
       throw error

@@ -107,7 +107,7 @@ import Testing
       ("te", nil), ("coffee", nil), ("rxxt", nil),
     ])
   func misspelled(name: String, title: String?) throws {
-    #expect(try selector().nearest(to: name)?.title == title)
+    #expect(selector().nearest(to: name)?.title == title)
   }
 
   @Test("A filter selects the alarms with any of its texts, or with all as one text")

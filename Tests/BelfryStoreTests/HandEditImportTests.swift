@@ -153,6 +153,31 @@ import Testing
     #expect(try fixture.alarm("Cocoa").id == tea.id)
   }
 
+  @Test(
+    "An edit of a version that this device committed on top of git's, and that git has committed, takes nothing back"
+  )
+  func editOfOwnOutdatedVersion() async throws {
+    let fixture = try await StoreFixture("Tea")
+    let tea = try fixture.alarm("Tea")
+    let (path, file) = (AlarmRecord.path(tea.id), fixture.file(tea))
+    let message = CommitMessage("Change", device: fixture.store.device)
+    try fixture.store.write(reconciling: .alarms([tea.id])) { writer in
+      try fixture.commitElsewhere(["README": Array("Alarms".utf8)])
+      let renamed = fixture.renamed(tea, "Coffee")
+      try writer.commit([path: renamed], message: message)
+      let text = String(decoding: renamed, as: UTF8.self)
+      try fixture.sandbox.write(text.replacing("\"Coffee\"", with: "\"Milk\""), to: file)
+      let coffee = try AlarmRecord.decode(renamed, id: tea.id, now: fixture.store.context.now)
+      try writer.commit(
+        [path: AlarmRecord.encode(fixture.noted(coffee, "Green"))], message: message)
+    }
+    try fixture.commitElsewhere([path: Array(try fixture.sandbox.read(file).utf8)])
+    // A write of another record must not forget it.
+    try fixture.store.commit(fixture.change("Bread"))
+    try fixture.store.write(reconciling: .records) { _ in }
+    #expect(try fixture.alarm("Milk").note == "Green")
+  }
+
   @Test("An edit is stamped although the index has an earlier version than the branch")
   func outdatedIndex() async throws {
     let fixture = try await StoreFixture("Tea")

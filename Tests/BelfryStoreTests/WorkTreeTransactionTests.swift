@@ -1,6 +1,7 @@
 import Files
 import Foundation
 import Git
+import Glibc
 import TestSupport
 import Testing
 
@@ -125,5 +126,46 @@ import Testing
     #expect(content("a", fixture) == "edited")
     #expect(content("b", fixture) == "edited")
     #expect(fixture.leftovers().isEmpty)
+  }
+
+  @Test("A rollback keeps an edit of the new version, also in the same tick of the clock")
+  func editInPlaceBeforeRollBack() async throws {
+    let fixture = try await StoreFixture()
+    let path = fixture.store.path + "/a"
+    try fixture.sandbox.write("old", to: path)
+    var transaction = WorkTreeTransaction(fixture.store, keeping: [])
+    try apply(["a": "new", "b": "new"], to: &transaction)
+    for name in ["a", "b"] {
+      let file = "\(fixture.store.path)/\(name)"
+      // The kernel's clock can have the same time at two changes.
+      try edit(file, "own", keepingTimeOf: #require(transaction.written[name]))
+    }
+    #expect(transaction.rollBack())
+    #expect(content("a", fixture) == "own")
+    #expect(content("b", fixture) == "own")
+    #expect(fixture.leftovers().isEmpty)
+  }
+
+  @Test("An editor that had the file open writes to it in the same tick, and its version stays")
+  func openFileInTick() async throws {
+    let fixture = try await StoreFixture()
+    let path = fixture.store.path + "/a"
+    try fixture.sandbox.write("old", to: path)
+    var status = stat()
+    #expect(lstat(path, &status) == 0)
+    var transaction = WorkTreeTransaction(fixture.store, keeping: [])
+    try apply(["a": "new"], to: &transaction)
+    try edit(fixture.store.local.temporary("old-0"), "own", keepingTimeOf: status)
+    transaction.removeBackups()
+    #expect(content("a", fixture) == "own")
+    #expect(fixture.leftovers().isEmpty)
+  }
+
+  /// Writes to a file, which keeps the time of its last change.
+  private func edit(_ file: String, _ text: String, keepingTimeOf status: stat) throws {
+    let editor = try #require(FileHandle(forUpdatingAtPath: file))
+    try editor.write(contentsOf: Data(text.utf8))
+    #expect(futimens(editor.fileDescriptor, [status.st_atim, status.st_mtim]) == 0)
+    try editor.close()
   }
 }

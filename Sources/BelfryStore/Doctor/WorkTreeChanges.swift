@@ -52,7 +52,8 @@ struct DroppedRecords {
     var files: [String: [UInt8]] = [:]
     // Commits in the reflog from which another git has moved the branch away.
     for commit in repository.reflog(branch).prefix(DroppedRecords.maxReflogEntries) {
-      guard let changes = try? BranchRestoration(repository).files(seen: [commit], head: head).files
+      guard
+        let changes = try? BranchRestoration(repository).result(seen: [commit], head: head).files
       else { continue }
       for (path, content) in changes where files[path] == nil { files[path] = content }
     }

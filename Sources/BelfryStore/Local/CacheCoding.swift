@@ -74,6 +74,10 @@ extension FileSignature {
     max(changed, modified) < readAt - FileSignature.tick
   }
 
+  /// Returns the time before which a change of a file in a folder has another signature than a change from now on, in
+  /// nanoseconds since the epoch.
+  static func lastConclusiveTime(in folder: String) -> Int64 { time(in: folder) - tick }
+
   /// Returns the present time, or an earlier one, by the clock of a folder's file system.
   static func time(in folder: String) -> Int64 {
     var now = timespec()

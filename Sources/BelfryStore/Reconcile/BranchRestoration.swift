@@ -26,24 +26,28 @@ struct BranchRestoration {
     self.repository = repository
   }
 
-  /// Returns the files that head lacks, or has in a version that loses something.
-  ///
-  /// An invalid version restores nothing.
+  /// What a branch lost.
+  struct Result {
+    /// The files that head lacks, or has in a version that loses something, by path.
+    var files: [String: [UInt8]] = [:]
+    /// The paths of the records of which head has a hand edit that was committed without a stamp.
+    var edited: Set<String> = []
+    /// False if a version could not be read.
+    var isComplete = true
+  }
+
+  /// Returns what a branch lost. An invalid version restores nothing.
   ///
   /// - Parameters:
   ///   - seen: The commit at which Belfry left the branch, and later ones of this device.
   ///   - head: The current commit of the branch.
-  /// - Returns: The files. `isComplete` is false if a version could not be read.
-  func files(
-    seen commits: [ObjectID], head: ObjectID
-  ) throws -> (files: [String: [UInt8]], isComplete: Bool) {
-    var files: [String: [UInt8]] = [:]
-    var isComplete = true
+  func result(seen commits: [ObjectID], head: ObjectID) throws -> Result {
+    var result = Result()
     func content(_ blob: ObjectID, _ kind: RecordPath) -> [UInt8]? {
       do throws(GitError) {
         return try repository.blob(blob, limit: kind.largest)
       } catch {
-        if error.isUnreadable { isComplete = false }
+        if error.isUnreadable { result.isComplete = false }
         return nil
       }
     }
@@ -56,29 +60,31 @@ struct BranchRestoration {
         else { continue }
         let newer = kind.newerFormat(of: seen)
         if case .other = kind, newer == nil { continue }
-        guard let now = files[change.path] ?? change.before.flatMap({ content($0, kind) }) else {
-          if change.before == nil { files[change.path] = seen }
+        guard let now = result.files[change.path] ?? change.before.flatMap({ content($0, kind) })
+        else {
+          if change.before == nil { result.files[change.path] = seen }
           continue
         }
         if let newer {
-          if kind.newerFormat(of: now) ?? 0 < newer { files[change.path] = seen }
+          if kind.newerFormat(of: now) ?? 0 < newer { result.files[change.path] = seen }
           continue
         }
-        if let restored = restored(kind, seen: seen, now: now, &origin), restored != now {
-          files[change.path] = restored
+        if case .log = kind {
+          result.files[change.path] = seen
+          continue
+        }
+        switch origin.isEdited(now, since: seen, at: kind) {
+        case true?: result.edited.insert(change.path)
+        case false?:
+          let joined = RecordJoin(kind, ours: .success(now), theirs: .success(seen)).bytes
+          if let joined, joined != now { result.files[change.path] = joined }
+        case nil: break
         }
       }
     }
-    return (files, isComplete)
-  }
-
-  /// Returns the version to restore, or nil to keep head's version.
-  private func restored(
-    _ path: RecordPath, seen: [UInt8], now: [UInt8], _ origin: inout EditOrigin
-  ) -> [UInt8]? {
-    if case .log = path { return seen }
-    guard origin.isEdited(now, since: seen, at: path) == false else { return nil }
-    return RecordJoin(path, ours: .success(now), theirs: .success(seen)).bytes
+    // The import of an edit joins all versions.
+    for path in result.edited { result.files[path] = nil }
+    return result
   }
 }
 

@@ -76,7 +76,6 @@ private struct MovedRecords {
   /// The hand edits that another program has committed. Those without content are in the work tree already, or the file
   /// has been edited further.
   private var edits: [RecordPath: [UInt8]?] = [:]
-  private var origin: EditOrigin
   /// False if something could not be read, and was left out.
   private(set) var isComplete = true
 
@@ -84,7 +83,6 @@ private struct MovedRecords {
     self.writer = writer
     self.permit = permit
     self.head = head
-    origin = EditOrigin(writer.repository, from: writer.seen)
   }
 
   // MARK: From a known commit
@@ -95,18 +93,14 @@ private struct MovedRecords {
     let changes = try repository.changedFiles(from: repository.commit(seen).tree, to: tree)
     var commits = try writer.acknowledgedCommits()
     if commits.isEmpty { commits = [seen] }
-    let restoration = try BranchRestoration(repository).files(seen: commits, head: head)
+    let restoration = try BranchRestoration(repository).result(seen: commits, head: head)
     isComplete = restoration.isComplete
     filesToCommit = restoration.files
     var unedited: Set<String> = []
     for change in changes {
       guard let kind = RecordPath(carried: change.path) else { continue }
       guard workTreeBlob(change.path) == .some(change.before) else {
-        if let before = change.before, let bytes = change.after.flatMap({ content($0, kind) }),
-          isEdit(kind, bytes, since: before)
-        {
-          edits[kind] = .some(nil)
-        }
+        if restoration.edited.contains(change.path) { edits[kind] = .some(nil) }
         continue
       }
       unedited.insert(change.path)
@@ -117,7 +111,7 @@ private struct MovedRecords {
       if isUnusable(bytes, kind) {
         if case .other = kind { continue }
         if let before = change.before { filesToCommit[change.path] = content(before, kind) }
-      } else if let before = change.before, isEdit(kind, bytes, since: before) {
+      } else if restoration.edited.contains(change.path) {
         edits[kind] = bytes
       } else {
         filesToWrite[change.path] = bytes
@@ -169,14 +163,6 @@ private struct MovedRecords {
   /// Returns true if a version can be read neither by this version of Belfry nor by a newer one.
   private func isUnusable(_ bytes: [UInt8], _ kind: RecordPath) -> Bool {
     kind.error(in: bytes) != nil && kind.newerFormat(of: bytes) == nil
-  }
-
-  /// Returns true if a version contains values that were changed without a stamp. A version that cannot be compared
-  /// contains none.
-  private mutating func isEdit(
-    _ path: RecordPath, _ bytes: [UInt8], since before: ObjectID
-  ) -> Bool {
-    content(before, path).flatMap { origin.isEdited(bytes, since: $0, at: path) } ?? false
   }
 
   /// Writes a hand edit to the work tree, where the alarm index or the signature of its kind reveals it.

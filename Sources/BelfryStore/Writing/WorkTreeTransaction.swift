@@ -17,6 +17,8 @@ struct WorkTreeTransaction {
   private var replaced: [Replacement] = []
   /// The status of each written file.
   private(set) var written: [String: stat] = [:]
+  /// The time before which the clock of the file system tells two versions apart, in nanoseconds since the epoch.
+  private let conclusive: Int64
   /// True if git's index contains the files.
   var isIndexed = false
 
@@ -24,12 +26,12 @@ struct WorkTreeTransaction {
   private struct Replacement {
     /// The path in the work tree.
     let path: String
-    /// The signature of the new version.
-    let written: FileSignature
+    /// The blob of the new version.
+    let written: ObjectID
     /// The path of the backup.
     let backup: String
-    /// The signature of the backup; nil if there was no file before.
-    let signature: FileSignature?
+    /// The version of the backup; `missing` if there was no file before.
+    let old: Version
   }
 
   /// Creates a transaction.
@@ -38,6 +40,7 @@ struct WorkTreeTransaction {
   init(_ store: Store, keeping kept: Set<String>) {
     self.store = store
     self.kept = kept
+    conclusive = FileSignature.lastConclusiveTime(in: store.path)
   }
 
   /// The paths of the files that may have been replaced.
@@ -61,10 +64,11 @@ struct WorkTreeTransaction {
       let file = "\(store.path)/\(path)"
       let folder = DurableFile.parent(of: file)
       if folders.insert(folder).inserted { try DurableFile.makeFolder(folder, syncing: false) }
+      let blob = Repository.blobID(content)
       func isReplaceable(_ version: Version) -> Bool {
         switch version {
         case .missing: true
-        case .record(let blob, _): blob == Repository.blobID(content) || isKnown(path, blob)
+        case .record(let present, _): present == blob || isKnown(path, present)
         case .other: false
         }
       }
@@ -72,11 +76,9 @@ struct WorkTreeTransaction {
       guard isReplaceable(present) else { continue }
       let backup = store.local.temporary("old-\(replaced.count)")
       let (status, hadFile) = try FileExchange.replace(file, with: content, aside: backup)
-      let signature = hadFile ? WorkTreeTransaction.signature(backup) : nil
-      replaced.append(
-        Replacement(
-          path: path, written: FileSignature(status), backup: backup, signature: signature))
-      if !hadFile || present.hasContent(of: signature) || isReplaceable(Version(backup)) {
+      let old = !hadFile ? .missing : isUnchanged(backup, present) ? present : Version(backup)
+      replaced.append(Replacement(path: path, written: blob, backup: backup, old: old))
+      if isReplaceable(old) {
         written[path] = status
         continue
       }
@@ -112,11 +114,21 @@ struct WorkTreeTransaction {
       }
     }
 
-    /// Returns true if a file has the content of this version.
-    func hasContent(of signature: FileSignature?) -> Bool {
-      guard case .record(_, let mine) = self, let signature else { return false }
-      return signature.hasContent(of: mine)
+    /// The blob of a record.
+    var blob: ObjectID? {
+      if case .record(let blob, _) = self { blob } else { nil }
     }
+  }
+
+  /// Returns true if a file still is the version of a record that it was.
+  ///
+  /// A file that has changed within the resolution of the file system's clock can change again without a sign of it, so
+  /// its content is compared.
+  private func isUnchanged(_ path: String, _ version: Version) -> Bool {
+    guard case .record(let blob, let signature) = version,
+      WorkTreeTransaction.signature(path).hasContent(of: signature)
+    else { return false }
+    return signature.modified < conclusive || Version(path).blob == blob
   }
 
   private static func signature(_ path: String) -> FileSignature {
@@ -133,29 +145,31 @@ struct WorkTreeTransaction {
   func rollBack() -> Bool {
     var isComplete = true
     for replacement in replaced {
-      if replacement.signature != nil {
+      guard case .missing = replacement.old else {
         if !restore(replacement) { isComplete = false }
         continue
       }
       let file = "\(store.path)/\(replacement.path)"
-      guard WorkTreeTransaction.signature(file) == replacement.written else { continue }
+      guard Version(file).blob == replacement.written else { continue }
       if unlink(file) != 0, errno != ENOENT { isComplete = false }
     }
     return isComplete
   }
 
-  /// Puts a backup back in the place of the new version, unless the user has replaced that in the meantime. Returns
-  /// false if that is not possible.
+  /// Puts a backup back in the place of the new version, unless the user has changed that in the meantime. Returns false
+  /// if that is not possible.
   private func restore(_ replacement: Replacement) -> Bool {
     let (file, backup) = ("\(store.path)/\(replacement.path)", replacement.backup)
-    let old = WorkTreeTransaction.signature(backup)
-    guard old != WorkTreeTransaction.missing else { return false }
+    var placed = WorkTreeTransaction.signature(backup)
+    guard placed != WorkTreeTransaction.missing else { return false }
     guard FileExchange.exchange(backup, file) else { return move(backup, to: file) }
-    // A later edit takes precedence over an earlier one.
-    while case let other = WorkTreeTransaction.signature(backup),
-      !other.hasContent(of: replacement.written), other.inode != old.inode,
-      FileExchange.exchange(backup, file)
-    {}
+    // Another version in the place is a later edit than the backup, and one that replaces that in turn is later still.
+    while Version(backup).blob != replacement.written {
+      let later = WorkTreeTransaction.signature(backup)
+      guard FileExchange.exchange(backup, file) else { return move(backup, to: file) }
+      if WorkTreeTransaction.signature(backup).hasContent(of: placed) { break }
+      placed = later
+    }
     _ = unlink(backup)
     return true
   }
@@ -194,8 +208,8 @@ struct WorkTreeTransaction {
   /// Removes the backups, and puts those back that were edited after the replacement.
   func removeBackups() {
     for replacement in replaced {
-      guard let signature = replacement.signature else { continue }
-      if WorkTreeTransaction.signature(replacement.backup) == signature {
+      if case .missing = replacement.old { continue }
+      if isUnchanged(replacement.backup, replacement.old) {
         _ = unlink(replacement.backup)
       } else {
         _ = restore(replacement)
