@@ -343,6 +343,26 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     }
   }
 
+  @Test(
+    "A completion at a given time settles the occurrence that was due nearest to it",
+    arguments: [
+      ("2026-11-23T10:00:00Z", "2026-11-23T09:00"), ("2026-11-27T08:30:00Z", "2026-11-27T09:00"),
+      ("2026-11-27T09:05:00Z", "2026-11-27T09:00"),
+    ])
+  func nearestCompletion(_ moment: String, _ expected: String) throws {
+    let missed = try timeline(rent()).evaluate(
+      at: instant("2026-11-24T09:00:00Z"), settings: free, ledger: DeliveryLedger()
+    ).transition.alarm
+    let ringing = instant("2026-11-27T09:10:00Z")
+    let change = try timeline(missed).answer(
+      .done(at: instant(moment)), at: ringing, settings: free, ledger: DeliveryLedger())
+    #expect(change.events.last?.occurrence == civil(expected))
+    let status = timeline(change.alarm).status(
+      at: ringing, settings: free, ledger: DeliveryLedger())
+    // A completion of Monday must not silence Friday.
+    #expect((status.state == .ringing) == (civil(expected) == monday))
+  }
+
   @Test func aSecondDoneIsRefused() throws {
     let done = try timeline(rent()).answer(
       .done(), at: due, settings: free, ledger: DeliveryLedger()

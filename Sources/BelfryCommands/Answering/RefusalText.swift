@@ -62,11 +62,17 @@ struct RefusalText {
       case (.pending, .stop), (.pending, .snooze), (.missed, .stop), (.missed, .snooze):
         "When it is done: belfry done \(id)"
       case (_, .done) where next != nil:
-        "\((comes ?? "").capitalizedFirst). If it is already done: belfry done \(id) --early"
+        "\((comes ?? "").capitalizedFirst). If it is already done: belfry done \(id)\(at) --early"
       default: "\((comes ?? "it has no further occurrence").capitalizedFirst)."
       }
     return CommandError(
       .notPossible, "\(title) \(reason), so there is nothing to \(infinitive).", hint: hint)
+  }
+
+  /// The option with the time at which it was done, or an empty text.
+  private var at: String {
+    guard case .done(let moment?, _) = answer else { return "" }
+    return " --at '\(output.times.zones.local.civil(at: moment))'"
   }
 
   private func wrongPhase(_ civil: CivilDateTime, _ phase: Phase) -> CommandError {

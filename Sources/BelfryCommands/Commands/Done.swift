@@ -22,7 +22,7 @@ struct Done: ParsableCommand {
   @OptionGroup var options: AnswerOptions
 
   @Option(
-    help: "The time it was done: 8:15, \"yesterday 8:15\", \"20 min ago\" (default: now).")
+    help: "When it was done: 8:15, \"yesterday 8:15\", \"20 min ago\", \"3 nov\" (default: now).")
   var at: String?
 
   @Flag(help: "If nothing is open, mark the next occurrence.")
@@ -37,14 +37,12 @@ struct Done: ParsableCommand {
     var (at, options) = (at, options)
     if at == nil, let given = try timed(context) { (options, at) = (given.options, given.words) }
     let named = try at.map { try parser.moment($0, .past, of: "--at") }
-    let moment = named?.instant(.past, in: parser.context)
-    if let at, case .date? = named {
-      throw CommandError(
-        .usage, "--at: '\(Printable.text(at))' has no time.",
-        hint: "Write it as '\(Printable.text(at)) 18:00'.")
-    }
+    var moment = named?.instant(.past, in: parser.context)
     let answering = try Answering(
       options, for: .done, context, direction: early ? .future : .past)
+    if case .date(let date)? = named {
+      moment = try time(on: date, answering, context.storeContext)
+    }
     if let at, case .time? = named, let moment, !isToday(moment, context.storeContext) {
       // A time of day later than now is more likely a mistake than a time of yesterday, unless the alarm rang before.
       for preview in try answering.preview(.done(at: moment, early: early)) {
@@ -80,6 +78,25 @@ struct Done: ParsableCommand {
     } catch {
       return CommandError.missingAlarm(error).flatMap { options.separating($0, isTime) }
     }
+  }
+
+  /// Returns the time of a completion of which only the date is known: the time of day at which the occurrence was due,
+  /// or noon for several; at the latest now.
+  private func time(
+    on date: CivilDate, _ answering: Answering, _ context: StoreContext
+  ) throws -> Instant {
+    let noon = context.zones.local.instant(of: CivilDateTime(date, .noon))
+    // A later date is refused as any other time in the future.
+    if date > context.zones.local.civil(at: context.now).date { return noon }
+    let due = try answering.preview(.done(at: min(noon, context.now), early: early))
+      .compactMap { preview in
+        preview.events.last?.occurrence.map { civil in
+          let timeline = answering.store.timeline(preview.alarm)
+          return timeline.zone.instant(
+            of: CivilDateTime(date, timeline.occurrence(civil).time.time))
+        }
+      }
+    return min(due.count == 1 ? due[0] : noon, context.now)
   }
 
   private func isToday(_ moment: Instant, _ context: StoreContext) -> Bool {

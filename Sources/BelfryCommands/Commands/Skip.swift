@@ -84,7 +84,8 @@ struct Skip: ParsableCommand {
     let change = Skip.change(answering.output, previews)
     let single = answering.isBulk ? nil : previews.first
     try Confirmation(isGiven: confirmation.yes, json: common.json).require(
-      single.map { question($0, answering) } ?? "\(change.capitalizedFirst)?", change: change)
+      single.map { question($0, answering) } ?? "\(change.capitalizedFirst)?", change: change,
+      alternative: Skip.hintOnMissed(previews, answering.output))
   }
 
   /// Returns the change of some previews: `skip Rent on Mon 23 Nov 2026, 09:00; Tea on …`.
@@ -125,5 +126,15 @@ struct Skip: ParsableCommand {
     }
     return
       "Skip \(skipped.count) occurrences of \(title), \(name(first)) to \(name(last))? \(outlook)"
+  }
+
+  /// Returns how to settle the missed occurrences instead of the next one, which a skip means; nil if none was missed.
+  private static func hintOnMissed(_ previews: [AlarmChange], _ output: AlarmOutput) -> String? {
+    guard previews.count == 1, let change = previews.first, let missed = change.status.missed.last,
+      let skipped = change.occurrences(.skipped).first, missed < skipped
+    else { return nil }
+    return
+      "The one of \(output.when(missed, zone: change.alarm.zone.text)) was missed. To close that instead: "
+      + "belfry dismiss \(change.alarm.id.short)"
   }
 }

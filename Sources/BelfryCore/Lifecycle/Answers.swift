@@ -80,7 +80,7 @@ extension Timeline {
   /// | dismiss | missed | missed, no longer shown |
   ///
   /// If occurrences are in several of these phases, the first phase in that order counts. Of several pending
-  /// occurrences, the latest counts.
+  /// occurrences, the latest counts. If the time of completion is given, the occurrence that was due nearest to it counts.
   ///
   /// - Parameter occurrence: the occurrence to answer; nil for the current one.
   /// - Throws: `LifecycleError` if the state of the alarm or the phase of the occurrence does not permit the answer.
@@ -166,9 +166,12 @@ extension Timeline {
     case .stop, .snooze:
       guard let open else { throw refusal }
       return [open]
-    case .done(_, let early):
+    case .done(let moment, let early):
       let ahead = early ? status.next?.civil : nil
-      guard let target = open ?? pending ?? status.missed.last ?? ahead else { throw refusal }
+      guard
+        let target = moment.flatMap({ nearest(to: $0, open, status) }) ?? open ?? pending
+          ?? status.missed.last ?? ahead
+      else { throw refusal }
       return [target]
     case .skip(let extent): return try skipped(by: extent, open ?? pending, status, refusal)
     case .unskip(let all):
@@ -178,6 +181,24 @@ extension Timeline {
     case .dismiss:
       if status.missed.isEmpty { throw refusal }
       return status.missed
+    }
+  }
+
+  /// Returns the unconfirmed occurrence that was due nearest to a moment at which something was done; nil for none.
+  ///
+  /// `done pills --at "yesterday 19:30"` must not settle the occurrence that rings now.
+  private func nearest(
+    to moment: Instant, _ open: CivilDateTime?, _ status: AlarmStatus
+  ) -> CivilDateTime? {
+    // All unconfirmed occurrences after a completion are the same obligation.
+    if alarm.schedule.followsCompletion { return nil }
+    let candidates =
+      [open].compactMap { $0 } + status.pending.reversed().map(\.occurrence)
+      + status.missed.reversed()
+    // Of equally near ones, the first in the usual order counts.
+    return candidates.min { one, other in
+      abs(occurrence(one).at.seconds(since: moment))
+        < abs(occurrence(other).at.seconds(since: moment))
     }
   }
 
