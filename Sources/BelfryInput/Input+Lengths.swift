@@ -11,6 +11,24 @@ extension Input {
     instant: Instant(milliseconds: 0), zone: .utc, calendar: .standard,
     zoneNames: ZoneNames(load: { [] }, rules: { _ in nil }))
 
+  /// Returns the seconds by which a text moves a time: `+30m`, `-1h`, `2 hours later`, `1d earlier`; nil for any other
+  /// text.
+  public static func shift(_ text: String, in context: InputContext) -> Int64? {
+    var (length, sign) = (text.lowercased()[...], Int64(1))
+    if length.hasPrefix("+") || length.hasPrefix("-") {
+      sign = length.removeFirst() == "-" ? -1 : 1
+    } else if length.hasSuffix(" later") {
+      length = length.dropLast(6)
+    } else if length.hasSuffix(" earlier") {
+      (length, sign) = (length.dropLast(8), -1)
+    } else {
+      return nil
+    }
+    // A number alone counts minutes elsewhere. Here, it can be an hour, too.
+    guard length.contains(where: \.isLetter) else { return nil }
+    return (try? self.length(String(length), in: context)).map { sign * $0 }
+  }
+
   /// Returns the number of seconds in a length of time: `90` (minutes), `20m`, `1h30m`, `10 min`, `2 days`; nil for any
   /// other text, for 0 and for more than 366 days.
   public static func seconds(_ text: String) -> Int64? {

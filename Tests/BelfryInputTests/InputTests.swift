@@ -23,6 +23,17 @@ import Testing
   }
 
   @Test(
+    "Texts that move a time",
+    arguments: [
+      ("+30m", 1800), ("-1h", -3600), ("2 hours later", 7200), ("1d earlier", -86_400),
+      ("+1h30m", 5400), ("30", nil), ("+30", nil), ("later", nil), ("9:00 later", nil),
+      ("+home", nil), ("-", nil),
+    ] as [(String, Int64?)])
+  func shift(_ text: String, _ seconds: Int64?) {
+    #expect(Input.shift(text, in: context) == seconds)
+  }
+
+  @Test(
     "Lists of times",
     arguments: [
       ("9,12,17", "09:00 12:00 17:00"), ("9am and 9pm", "09:00 21:00"), ("6,18", "06:00 18:00"),

@@ -17,6 +17,7 @@ struct Edit: ParsableCommand {
         belfry edit rent --title "Pay the rent" --at 11:30
         belfry edit rent --monthly 1 --note ""
         belfry edit bins every other tue 7pm
+        belfry edit pills 30m later
         belfry edit rent --tag +home,-work
         belfry edit rent pills --warn 1d
         belfry edit +home --at 18:00 --dry-run
@@ -65,6 +66,7 @@ struct Edit: ParsableCommand {
     }
     let isComplete = !edit.isEmpty
     edit.words = divided.rest
+    edit.takeShift(parser.context)
     if isComplete { try checkNames(edit.phrase, selector, context, parser) }
     let asks = edit.isEmpty && Style.canAsk && !common.json
     if edit.isEmpty, !asks {
@@ -89,6 +91,7 @@ struct Edit: ParsableCommand {
   private func isSchedule(_ words: [String], _ parser: InputParser) -> Bool {
     let phrase = AlarmEdit.phrase(words)
     guard let first = phrase.first else { return true }
+    if Input.shift(phrase.joined(separator: " "), in: parser.context) != nil { return true }
     if InputParser.isRule(first) { return true }
     do throws(InputError) {
       _ = try Input.schedule(phrase.joined(separator: " "), in: parser.context)

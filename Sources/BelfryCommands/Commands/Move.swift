@@ -129,7 +129,7 @@ private struct MoveWords {
   }
 
   private static func isTime(_ text: String, _ context: InputContext) -> Bool {
-    if text.lowercased() == "back" || shift(text, context) != nil { return true }
+    if text.lowercased() == "back" || Input.shift(text, in: context) != nil { return true }
     do throws(InputError) {
       _ = try Input.moment(text, in: context)
       return true
@@ -140,22 +140,12 @@ private struct MoveWords {
     }
   }
 
-  /// Returns the seconds of `2 hours later` or `1d earlier`; nil for any other text.
-  private static func shift(_ text: String, _ context: InputContext) -> Int64? {
-    for (end, sign) in [("later", Int64(1)), ("earlier", -1)]
-    where text.lowercased().hasSuffix(" " + end) {
-      let length = String(text.dropLast(end.count + 1))
-      if let seconds = try? Input.length(length, in: context) { return sign * seconds }
-    }
-    return nil
-  }
-
   /// Returns the new time.
   ///
   /// - Throws: `CommandError` if it is not understood.
   func time(_ parser: InputParser) throws -> MoveOccurrences.Time {
     if newTime.lowercased() == "back" { return .back }
-    if let seconds = MoveWords.shift(newTime, parser.context) { return .shift(seconds) }
+    if let seconds = Input.shift(newTime, in: parser.context) { return .shift(seconds) }
     return .moment(try parser.moment(newTime, of: nil))
   }
 }

@@ -31,6 +31,14 @@ struct AlarmEdit {
     return tags
   }
 
+  /// Takes `30m later` from the words as a shift of the times of day.
+  mutating func takeShift(_ context: InputContext) {
+    let text = phrase.joined(separator: " ")
+    guard schedule.at == nil, Input.shift(text, in: context) != nil else { return }
+    schedule.at = text
+    words = words.filter(Input.isTag)
+  }
+
   var changesSchedule: Bool { !phrase.isEmpty || schedule.changesSchedule }
 
   /// True if nothing changes.

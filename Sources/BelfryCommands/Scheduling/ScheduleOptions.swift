@@ -47,7 +47,8 @@ struct ScheduleOptions: ParsableArguments {
   var start: String?
 
   @Option(
-    help: ArgumentHelp("Times of day: 9am,12:00; every 2 h: 9:00-17:00/2h.", valueName: "times"))
+    help: ArgumentHelp(
+      "Times of day: 9am,12:00; every 2 h: 9:00-17:00/2h; in edit, +30m.", valueName: "times"))
   var at: String?
 
   @Option(help: ArgumentHelp("The last day; none for no end.", valueName: "date"))
@@ -331,7 +332,24 @@ struct ScheduleOptions: ParsableArguments {
   }
 
   private func timesOfDay(_ given: Circumstances) throws -> [CivilTime]? {
-    try at.map { try given.parser.times($0, of: "--at") }
+    guard let at else { return nil }
+    if let earlier = given.earlier, let seconds = Input.shift(at, in: given.parser.context) {
+      return try earlier.times.map { try shifted($0, by: seconds, at) }
+    }
+    return try given.parser.times(at, of: "--at")
+  }
+
+  /// Returns a time of day that `--at +30m` moves.
+  private func shifted(_ time: CivilTime, by seconds: Int64, _ text: String) throws -> CivilTime {
+    let minutes = time.minuteOfDay + Int(seconds / 60)
+    guard seconds % 60 == 0, (0..<1440).contains(minutes),
+      let shifted = CivilTime(hour: minutes / 60, minute: minutes % 60)
+    else {
+      throw CommandError(
+        .usage, "'\(Printable.text(text))' moves \(time) to another day.",
+        hint: "Write the new times of day, such as --at 9:00,21:00.")
+    }
+    return shifted
   }
 
   private func startDate(_ given: Circumstances) throws -> CivilDate? {
