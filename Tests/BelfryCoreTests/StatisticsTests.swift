@@ -32,6 +32,20 @@ import Testing
     Statistics(entries).responses { TimeZoneRules.utc.instant(of: $0) }
   }
 
+  @Test(
+    "A plot over time has an early completion on its own date, and a late one on that of its occurrence"
+  )
+  func plotDates() {
+    let entries = [
+      entry(.done, "2026-12-01T09:00", at: "2026-11-24T10:00:00Z"),
+      entry(.done, "2026-12-03T09:00", at: "2026-12-05T09:00:00Z"),
+      entry(.missed, "2026-12-06T09:00", at: "2026-12-06T09:30:00Z"),
+    ]
+    #expect(
+      responses(entries).map(\.plotDate)
+        == [date("2026-11-24"), date("2026-12-03"), date("2026-12-06")])
+  }
+
   @Test("A completion is on time if it is early or at most 30 minutes late")
   func onTime() {
     let summary = ResponseSummary(responses(week))

@@ -49,7 +49,7 @@ import Testing
           pending   Pills  4 missed, next today 21:00  since 08:00        daily 08:00, 21:00
         Today (1)
                     Tea                                today 16:00        every Mon 16:00
-        This week (1)
+        Next 7 days (1)
                     Team call                          Wed 00:00          every Wed 09:00 Asia/Tokyo
         Later (3)
                     Bins  skips tomorrow 19:00         1 Dec 19:00        every Tue 19:00
@@ -132,7 +132,7 @@ import Testing
         Tomorrow (2)
           tomorrow 08:00  Pills
           tomorrow 21:00  Pills
-        This week (1)
+        Next 7 days (1)
           Wed 00:00       Team call  09:00 Asia/Tokyo
 
         """, "\(next.out)")

@@ -48,12 +48,15 @@ struct ConflictsList: AsyncParsableCommand {
       let decision = item.decision
       let mark = item.isRestored ? " (restored)" : ""
       Console.line(
-        "\(index + 1). \(Printable.text(decision.title)), \(subject(decision, names))\(mark)")
+        "\(index + 1). \(Printable.text(decision.title)), \(subject(decision, names, context.times))\(mark)"
+      )
       let times = context.times
       let kept = side(
-        decision.shown(decision.keptText, names), decision.keptStamp, item.kept, names, times)
+        decision.shown(decision.keptText, names, times), decision.keptStamp, item.kept, names, times
+      )
       let discarded = side(
-        decision.shown(decision.discardedText, names), decision.discardedStamp, item.discarded,
+        decision.shown(decision.discardedText, names, times), decision.discardedStamp,
+        item.discarded,
         names, times)
       Console.line("   kept       \(kept)")
       Console.line("   set aside  \(discarded)")
@@ -83,8 +86,10 @@ struct ConflictsList: AsyncParsableCommand {
 }
 
 /// Returns the subject of a decision, with the names of devices in place of their ids.
-private func subject(_ decision: MergeDecision, _ names: [Identifier: String]) -> String {
-  Printable.text(decision.subject.fieldText.text(names))
+private func subject(
+  _ decision: MergeDecision, _ names: [Identifier: String], _ times: TimeText
+) -> String {
+  Printable.text(times.dates(in: decision.subject.fieldText.text(names)))
 }
 
 struct ConflictsRestore: AsyncParsableCommand {
@@ -121,7 +126,7 @@ struct ConflictsRestore: AsyncParsableCommand {
     }
     let names = store.deviceNames()
     Console.line(
-      "\(Printable.text(decision.title)), \(subject(decision, names)): now \"\(decision.shown(decision.discardedText, names))\"."
+      "\(Printable.text(decision.title)), \(subject(decision, names, context.times)): now \"\(decision.shown(decision.discardedText, names, context.times))\"."
     )
   }
 }

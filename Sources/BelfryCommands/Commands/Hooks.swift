@@ -165,6 +165,8 @@ struct MergeDriverCommand: ParsableCommand {
     }
     try DurableFile.write(
       outcome.bytes, to: ours, temporary: "\(ours).belfry", syncing: false)
-    for decision in outcome.decisions { Console.error("belfry: \(decision.sentence([:]))") }
+    for decision in outcome.decisions {
+      Console.error("belfry: \(decision.sentence([:], context.times))")
+    }
   }
 }

@@ -5,6 +5,7 @@ import BelfryInput
 import BelfryScheduler
 import BelfryStore
 import BelfryTerminal
+import Synchronization
 
 struct Log: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -168,7 +169,23 @@ extension LogText {
     self.init(
       names: store.deviceNames(), times: context.times,
       titles: Dictionary(partnerAlarms.map { ($0.id, $0.shownTitle) }) { one, _ in one },
-      style: context.style)
+      style: context.style, moves: AlarmMoves(store).moves(of:))
+  }
+}
+
+/// The moves of the alarms in the log. Each alarm is read once.
+private final class AlarmMoves: Sendable {
+  private let store: Store
+  private let known = Mutex<[Identifier: [CivilDateTime: OccurrenceMove]]>([:])
+
+  init(_ store: Store) { self.store = store }
+
+  /// Returns the moves of an alarm's occurrences; none if it cannot be read.
+  @Sendable func moves(of id: Identifier) -> [CivilDateTime: OccurrenceMove] {
+    if let moves = known.withLock({ $0[id] }) { return moves }
+    let moves = (try? store.alarm(id))?.progress.moves ?? [:]
+    known.withLock { $0[id] = moves }
+    return moves
   }
 }
 

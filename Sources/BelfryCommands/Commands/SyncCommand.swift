@@ -43,7 +43,7 @@ struct SyncCommand: AsyncParsableCommand {
     }
     if dryRun {
       let plans = try await reaching(store, line, context) { try await store.sync.plan(remotes) }
-      try show(plans, store)
+      try show(plans, store, context.times)
       return try Self.fail(plans.compactMap(\.failure))
     }
     // On a device driven by cron, no daemon sends heartbeats.
@@ -74,7 +74,7 @@ struct SyncCommand: AsyncParsableCommand {
     }
     let names = store.deviceNames()
     result.printWarnings(names)
-    try show(result, names, store.context.zones)
+    try show(result, names, context.times)
     await context.maintain(
       store, isDetached: context.environment[CommandContext.backgroundVariable] == nil)
     try Self.fail(failures)
@@ -137,10 +137,10 @@ struct SyncCommand: AsyncParsableCommand {
   }
 
   private func show(
-    _ result: SyncResult, _ names: [Identifier: String], _ zones: ZoneLibrary
+    _ result: SyncResult, _ names: [Identifier: String], _ times: TimeText
   ) throws {
     if common.json {
-      return try Console.write(SyncDocument(result, zones: zones, text: CommandError.text))
+      return try Console.write(SyncDocument(result, zones: times.zones, text: CommandError.text))
     }
     for exchange in result.exchanges where exchange.isLeft {
       Console.line(
@@ -155,13 +155,13 @@ struct SyncCommand: AsyncParsableCommand {
     let commits = "\(result.fetched) commit\(result.fetched == 1 ? "" : "s") fetched"
     let records = "\(result.merged) record\(result.merged == 1 ? "" : "s") merged"
     Console.line("Synced: \(commits), \(result.pushed) pushed, \(records).")
-    for decision in result.decisions { Console.line("  \(decision.sentence(names))") }
+    for decision in result.decisions { Console.line("  \(decision.sentence(names, times))") }
     if !result.decisions.isEmpty {
       Console.line("See 'belfry conflicts'. To use the other value: belfry conflicts restore N")
     }
   }
 
-  private func show(_ plans: [SyncPlan], _ store: Store) throws {
+  private func show(_ plans: [SyncPlan], _ store: Store, _ times: TimeText) throws {
     if common.json {
       return try Console.write(
         plans.map { SyncPlanDocument($0, zones: store.context.zones, text: CommandError.text) })
@@ -176,7 +176,7 @@ struct SyncCommand: AsyncParsableCommand {
         Console.line("  \(change.isNew ? "new" : "changed"): \(name)")
       }
       if plan.changes.count > 20 { Console.line("  and \(plan.changes.count - 20) more") }
-      for decision in plan.decisions { Console.line("  \(decision.sentence(names))") }
+      for decision in plan.decisions { Console.line("  \(decision.sentence(names, times))") }
       for refusal in plan.refusals {
         Console.line(
           "  \(refusal.isKept ? "kept unread" : "left out"): \(Printable.text(refusal.path)): \(Printable.text(refusal.reason))"
@@ -271,16 +271,20 @@ extension SyncResult {
 extension MergeDecision {
   /// Returns the decision as a sentence: `Rent, title: kept "Pay rent" of laptop over "Miete".`
   ///
-  /// - Parameter names: the names of the devices, by id.
-  func sentence(_ names: [Identifier: String]) -> String {
+  /// - Parameters:
+  ///   - names: the names of the devices, by id.
+  ///   - times: the formatter of dates.
+  func sentence(_ names: [Identifier: String], _ times: TimeText) -> String {
     let by = keptStamp.flatMap { names[$0.device] }.map { " of \(Printable.text($0))" } ?? ""
     return
-      "\(Printable.text(title)), \(Printable.text(subject.name)): kept \"\(shown(keptText, names))\"\(by) over \"\(shown(discardedText, names))\"."
+      "\(Printable.text(title)), \(Printable.text(subject.name)): kept \"\(shown(keptText, names, times))\"\(by) over \"\(shown(discardedText, names, times))\"."
   }
 
   /// Returns a value for output. The value of a setting is stored as JSON.
-  func shown(_ value: FieldText, _ names: [Identifier: String]) -> String {
+  func shown(_ value: FieldText, _ names: [Identifier: String], _ times: TimeText) -> String {
     let text = value.text(names)
-    return Printable.text(alarm == nil ? JSON(fragment: text)?.string ?? text : text)
+    if alarm == nil { return Printable.text(JSON(fragment: text)?.string ?? text) }
+    let isFree = [Alarm.Field.title, .note].map(\.rawValue).contains(subject.name)
+    return Printable.text(isFree ? text : times.dates(in: text))
   }
 }

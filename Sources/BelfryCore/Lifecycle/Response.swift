@@ -8,12 +8,24 @@ extension Statistics {
     /// The number of seconds from the due time to the completion; negative for an early completion, nil if nobody
     /// confirmed the occurrence.
     public let delay: Int64?
+    /// The date in a plot over time: that of the occurrence, or that of an earlier completion.
+    public let plotDate: CivilDate
 
     /// Creates a response from its parts.
-    public init(civil: CivilDateTime, outcome: Outcome, delay: Int64?) {
+    ///
+    /// - Parameter movedTo: The civil time to which the occurrence was moved; nil if it was due at its own time.
+    public init(
+      civil: CivilDateTime, outcome: Outcome, delay: Int64?, movedTo: CivilDateTime? = nil
+    ) {
       self.civil = civil
       self.outcome = outcome
       self.delay = delay
+      if let delay, delay < 0 {
+        let due = (movedTo ?? civil).minuteNumber
+        plotDate = min(civil.date, CivilDateTime(minuteNumber: due + Int(delay) / 60).date)
+      } else {
+        plotDate = civil.date
+      }
     }
 
     /// The maximum delay of a completion that is on time, in seconds: half an hour. An alarm rings for this time by
@@ -90,31 +102,35 @@ extension ResponseSummary {
   ///
   /// - Parameters:
   ///   - count: The number of groups.
-  ///   - group: Returns the number of the group of an occurrence, starting at 0; nil if it is in none.
+  ///   - group: Returns the number of the group of a response, starting at 0; nil if it is in none.
   public static func grouped(
-    _ responses: [Statistics.Response], into count: Int, by group: (CivilDateTime) -> Int?
+    _ responses: [Statistics.Response], into count: Int,
+    by group: (Statistics.Response) -> Int?
   ) -> [ResponseSummary] {
     var groups = [[Statistics.Response]](repeating: [], count: count)
     for response in responses {
-      if let number = group(response.civil) { groups[number].append(response) }
+      if let number = group(response) { groups[number].append(response) }
     }
     return groups.map { ResponseSummary($0) }
   }
 
   /// Returns the summaries of each weekday, from Monday on.
   public static func byWeekday(_ responses: [Statistics.Response]) -> [ResponseSummary] {
-    grouped(responses, into: 7) { $0.date.weekday.rawValue }
+    grouped(responses, into: 7) { $0.civil.date.weekday.rawValue }
   }
 
   /// Returns the summaries of each hour of the day.
   public static func byHour(_ responses: [Statistics.Response]) -> [ResponseSummary] {
-    grouped(responses, into: 24) { $0.time.hour }
+    grouped(responses, into: 24) { $0.civil.time.hour }
   }
 
   /// Returns the summaries of some parts of the calendar.
+  ///
+  /// - Parameter date: Returns the date of a response.
   public static func by(
-    _ buckets: DateBuckets, _ responses: [Statistics.Response]
+    _ buckets: DateBuckets, _ responses: [Statistics.Response],
+    date: (Statistics.Response) -> CivilDate = { $0.civil.date }
   ) -> [ResponseSummary] {
-    grouped(responses, into: buckets.count) { buckets.index(of: $0.date) }
+    grouped(responses, into: buckets.count) { buckets.index(of: date($0)) }
   }
 }

@@ -83,7 +83,8 @@ public struct Statistics: Hashable, Sendable {
     settled.map { occurrence in
       Response(
         civil: occurrence.civil, outcome: occurrence.outcome,
-        delay: occurrence.doneAt?.seconds(since: due(occurrence.movedTo ?? occurrence.civil)))
+        delay: occurrence.doneAt?.seconds(since: due(occurrence.movedTo ?? occurrence.civil)),
+        movedTo: occurrence.movedTo)
     }
   }
 

@@ -68,16 +68,26 @@ extension StoreHistory {
       let trailers = CommitMessage.trailers(of: undo.message)
       let subject = CommitMessage.subject(of: undo.message)
       let prefix = "Undo: "
+      let action = trailers[CommitMessage.undoes] ?? ""
       let redone = Undone(
         subject: subject.hasPrefix(prefix) ? String(subject.dropFirst(prefix.count)) : subject,
-        acted: Instant(seconds: undo.time), alarms: [], settings: [])
-      let action = trailers[CommitMessage.undoes] ?? ""
+        acted: Instant(seconds: undo.time), alarms: [], settings: [],
+        occurrence: occurrence(ofAction: action, writer.repository))
       guard
         let reverted = try revert(
           undo, redone, writer, .init("Redo", [CommitMessage.redoes: action]), isDryRun: isDryRun)
       else { throw StoreError.nothingToRedo }
       return reverted
     }
+  }
+
+  /// Returns the occurrence that an action was about; nil for none, or if its commit cannot be read.
+  private func occurrence(ofAction id: String, _ repository: Repository) -> CivilDateTime? {
+    guard let commit = ObjectID(hexadecimal: id).flatMap({ try? repository.commit($0) }) else {
+      return nil
+    }
+    return CommitMessage.trailers(of: commit.message)[CommitMessage.occurrence]
+      .flatMap { CivilDateTime($0) }
   }
 
   /// The message of a commit that takes back another one.

@@ -33,7 +33,7 @@ package struct AlarmTable: Sendable {
       case .now: "Now"
       case .today: "Today"
       case .tomorrow: "Tomorrow"
-      case .week: "This week"
+      case .week: "Next 7 days"
       case .later: "Later"
       case .disabled: "Disabled"
       case .finished: "Finished"

@@ -13,12 +13,12 @@ package struct DelayPlot {
   ///   - columns: the number of columns of the bars.
   package init?(_ responses: [Statistics.Response], columns: Int) {
     let done = responses.filter { $0.delay != nil }
-    guard done.count > 1, let first = done.lazy.map(\.civil.date).min(),
-      let last = done.lazy.map(\.civil.date).max()
+    guard done.count > 1, let first = done.lazy.map(\.plotDate).min(),
+      let last = done.lazy.map(\.plotDate).max()
     else { return nil }
     let buckets = DateBuckets(first...last, maxCount: max(4, columns))
     self.buckets = buckets
-    medians = ResponseSummary.by(buckets, done).map(\.median)
+    medians = ResponseSummary.by(buckets, done) { $0.plotDate }.map(\.median)
   }
 
   /// The number of rows of the bars.

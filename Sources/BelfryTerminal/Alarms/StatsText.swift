@@ -141,7 +141,7 @@ package enum StatsText {
         row(CivilTime(hour: hour, minute: 0).map { output.times.time($0) } ?? "\(hour)", summary)
       }
     } else {
-      let parts = ResponseSummary.grouped(responses, into: 4) { $0.time.hour / 6 }
+      let parts = ResponseSummary.grouped(responses, into: 4) { $0.civil.time.hour / 6 }
       rows += zip(partsOfDay, parts).map { row($0, $1) }
     }
     rows.removeAll { $0.1.allSatisfy(\.isEmpty) }
@@ -194,7 +194,7 @@ package struct HeatMap {
 
   package init(_ all: [[Statistics.Response]]) {
     for response in all.joined() {
-      let (date, outcome) = (response.civil.date, response.outcome)
+      let (date, outcome) = (response.plotDate, response.outcome)
       days[date] = HeatMap.worse(days[date] ?? outcome, outcome)
     }
   }

@@ -41,7 +41,7 @@ package struct ExplanationText {
 
   /// Returns the table: the alarm's title, its fields, and each occurrence under a heading.
   package func table(_ explanation: Explanation) -> String {
-    let fields = explanation.fields.flatMap(rows(ofField:))
+    let fields = explanation.fields.flatMap { rows(ofField: $0, explanation.alarm) }
     let occurrences = explanation.occurrences.map { civil, parts in
       (civil: civil, rows: rows(ofStates: parts))
     }
@@ -74,11 +74,14 @@ package struct ExplanationText {
   }
 
   /// Returns the row of a field's value, and the rows of a merge's decision about it.
-  private func rows(ofField part: Explanation.Part) -> [Row] {
+  private func rows(ofField part: Explanation.Part, _ alarm: Alarm) -> [Row] {
     let device = part.stamp?.device ?? part.origin?.device
     let time = part.stamp?.time ?? part.origin?.time
+    let text =
+      part.name == Alarm.Field.schedule.rawValue
+      ? FieldText(times.schedule(alarm.schedule, zone: alarm.zone.text)) : part.text
     func field(mark: String) -> Row {
-      row(part.name, mark, part.text, device, time, part.origin)
+      row(part.name, mark, text, device, time, part.origin)
     }
     guard let decision = part.decision else { return [field(mark: "")] }
     if decision.subject.name == part.name { return [field(mark: "*"), aside(decision)] }
@@ -122,7 +125,9 @@ package struct ExplanationText {
     _ label: String, _ mark: String, _ text: FieldText, _ device: Identifier?, _ time: Instant?,
     _ origin: SetAside.Origin?
   ) -> Row {
-    let value = Printable.text(text.text(names))
+    let words = text.text(names)
+    let isFree = [Alarm.Field.title, .note].map(\.rawValue).contains(label)
+    let value = Printable.text(isFree ? words : times.dates(in: words))
     let color: Style.Color? =
       mark == "-" || value.isEmpty ? .faint : mark == "*" ? .bold : nil
     return Row(cells: [

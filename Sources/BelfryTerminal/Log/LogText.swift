@@ -15,19 +15,28 @@ package struct LogText: Sendable {
   /// The titles in lists of the alarms whose title alone does not tell them apart.
   package let titles: [Identifier: String]
   private let style: Style
+  /// Returns the moves of an alarm's occurrences.
+  private let moves: Moves
   /// True if rows name the devices.
   private let hasDevices: Bool
   private var zones: ZoneLibrary { times.zones }
 
-  /// - Parameter hasDevices: true if rows name the devices; by default if there are several.
+  /// Returns the moves of an alarm's occurrences, by occurrence.
+  package typealias Moves = @Sendable (Identifier) -> [CivilDateTime: OccurrenceMove]
+
+  /// - Parameters:
+  ///   - moves: returns the moves of an alarm, which rows then name.
+  ///   - hasDevices: true if rows name the devices; by default if there are several.
   package init(
     names: [Identifier: String], times: TimeText, titles: [Identifier: String] = [:],
-    style: Style = Style(isColored: false, width: nil), hasDevices: Bool? = nil
+    style: Style = Style(isColored: false, width: nil), moves: @escaping Moves = { _ in [:] },
+    hasDevices: Bool? = nil
   ) {
     self.names = names
     self.times = times
     self.titles = titles
     self.style = style
+    self.moves = moves
     self.hasDevices = hasDevices ?? (names.count > 1)
   }
 
@@ -191,12 +200,27 @@ package struct LogText: Sendable {
   /// The maximum number of occurrences that a row names.
   private static let maxOccurrences = 2
 
-  /// Returns the time of an entry's occurrence, with the date if it is not that of the entry.
+  /// Returns the time of an entry's occurrence, with the date if it is not that of the entry: `09:00`, `23 Nov 09:00`,
+  /// `15:00, moved from 23 Nov 09:00`.
   private func occurrence(_ entry: LogEntry) -> String? {
-    entry.occurrence.map { civil in
+    guard let civil = entry.occurrence else { return nil }
+    func text(_ civil: CivilDateTime) -> String {
       civil.date == zones.local.civil(at: entry.at).date
         ? times.time(civil.time) : times.short(civil)
     }
+    guard let time = time(to: civil, movedBefore: entry) else { return text(civil) }
+    return "\(text(time)), moved from \(text(civil))"
+  }
+
+  /// The age in seconds of entries whose alarms may still have moves.
+  private static let moveAge: Int64 = 60 * 86_400
+
+  /// Returns the time to which an occurrence had been moved before an entry; nil if it was at its own time.
+  private func time(to civil: CivilDateTime, movedBefore entry: LogEntry) -> CivilDateTime? {
+    guard entry.action != .moved, times.now.seconds(since: entry.at) < LogText.moveAge,
+      let move = moves(entry.alarm)[civil], move.stamp.map({ $0.time <= entry.at }) ?? true
+    else { return nil }
+    return move.time
   }
 
   /// Returns `{id, alarm, title, occurrence?, action, at, device, auto?, payload?, doneAt?}`. The payload has the form

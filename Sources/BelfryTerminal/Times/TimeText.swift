@@ -158,6 +158,15 @@ package struct TimeText: Sendable {
       ? subject.dropLast(ending.count) + " (\(full(occurrence)))" : subject
   }
 
+  /// Returns a text of a record with the form that people read of its dates and times, which are ISO dates there.
+  package func dates(in text: String) -> String {
+    text.replacing(/\b(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}))?\b/) { match in
+      guard let date = CivilDate(String(match.1)) else { return String(match.0) }
+      guard let time = match.2 else { return self.date(date) }
+      return CivilDateTime("\(match.1)T\(time)").map { full($0) } ?? String(match.0)
+    }
+  }
+
   /// Returns a date and a time: `Mon 23 Nov 2026, 09:00`.
   package func full(_ civil: CivilDateTime) -> String {
     TimeText.text { appendFull(civil, to: &$0) }
