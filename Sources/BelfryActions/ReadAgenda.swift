@@ -48,58 +48,97 @@ public struct ReadAgenda {
   ///
   /// - Complexity: Reads the records of the alarms, and the days of the log from the period on.
   public func perform(in store: Store, _ selected: [AlarmSummary]) throws -> Agenda {
+    let builder = builder(store)
+    var alarms: [Evaluated] = []
+    var failure: (any Error)?
+    var logs: [Identifier: Statistics.Tally] = [:]
+    Chunks.both {
+      do { alarms = try ReadAgenda.alarms(selected, store) } catch { failure = error }
+    } and: {
+      logs = self.logs(of: selected, days: ReadAgenda.lead, store)
+    }
+    if let failure { throw failure }
+    func subjects(_ logs: [Identifier: Statistics.Tally]) -> [Subject] {
+      ReadAgenda.subjects(alarms, in: builder.instants, store) {
+        logs[$0]?.statistics(skipBreaksStreak: false)
+      }
+    }
+    var all = subjects(logs)
+    if all.contains(where: { $0.lacksOutcomes(of: builder.instants) }) {
+      all = subjects(self.logs(of: selected, days: ReadAgenda.longLead, store))
+    }
+    return agenda(of: all, builder, at: store.context.now)
+  }
+
+  /// Returns a builder with the holidays of the dates.
+  private func builder(_ store: Store) -> AgendaBuilder {
     var builder = AgendaBuilder(
       dates, zone: store.context.zones.local, now: store.context.now)
     for calendar in store.calendars.all().calendars { builder.add(calendar.holidays) }
+    return builder
+  }
+
+  /// Adds the occurrences of alarms to a builder.
+  private func agenda(
+    of all: [Subject], _ builder: AgendaBuilder, at now: Instant
+  ) -> Agenda {
     let period = builder.instants
-    var subjects: [Subject] = []
-    var failure: (any Error)?
-    var logs: [Identifier: AgendaLog] = [:]
-    Chunks.both {
-      do { subjects = try ReadAgenda.subjects(selected, store) } catch { failure = error }
-    } and: {
-      logs = self.logs(of: selected, in: period, days: ReadAgenda.lead, store)
+    let empty = AgendaBuilder(dates, zone: builder.zone, now: now)
+    let parts = Chunks.map(all.count, parallelFrom: ReadAgenda.parallelAlarms) { range in
+      var part = empty
+      for subject in all[range] {
+        part.add(
+          subject.timeline.alarm, subject.items(in: period, at: now), zone: subject.timeline.zone)
+      }
+      return [part]
     }
-    if let failure { throw failure }
-    if subjects.contains(where: { $0.lacksOutcomes(of: period, in: logs) }) {
-      logs = self.logs(of: selected, in: period, days: ReadAgenda.longLead, store)
-    }
-    let (complete, all, now) = (logs, subjects, store.context.now)
-    let items = Chunks.map(all.count, parallelFrom: ReadAgenda.parallelAlarms) { range in
-      all[range].map { $0.items(in: period, complete, at: now) }
-    }
-    for (subject, items) in zip(subjects, items) {
-      builder.add(subject.timeline.alarm, items, zone: subject.timeline.zone)
-    }
+    var builder = builder
+    for part in parts { builder.add(part) }
     return builder.agenda
   }
 
   // MARK: Alarms
 
   /// An alarm with its status.
+  private typealias Evaluated = (alarm: Alarm, status: AlarmStatus)
+
+  /// An alarm with its status and its outcomes.
   private struct Subject: Sendable {
     let timeline: Timeline
     let status: AlarmStatus
+    /// The outcomes in the log; nil if the log has no day that counts.
+    let log: AgendaOutcomes?
 
-    func items(
-      in period: Range<Instant>, _ logs: [Identifier: AgendaLog], at now: Instant
-    ) -> [Timeline.AgendaItem] {
-      let log = logs[timeline.alarm.id]?.outcomesAndMoves(in: timeline)
-      return timeline.agenda(
+    func items(in period: Range<Instant>, at now: Instant) -> [Timeline.AgendaItem] {
+      timeline.agenda(
         period, outcomes: log?.outcomes ?? [:], moved: log?.moves ?? [:], status: status, at: now)
     }
 
-    func lacksOutcomes(of period: Range<Instant>, in logs: [Identifier: AgendaLog]) -> Bool {
-      guard let log = logs[timeline.alarm.id] else { return false }
-      return timeline.lacksOutcomes(of: period, in: log.outcomes(in: timeline))
+    func lacksOutcomes(of period: Range<Instant>) -> Bool {
+      log.map { timeline.lacksOutcomes(of: period, in: $0.outcomes) } ?? false
     }
   }
 
-  private static func subjects(_ selected: [AlarmSummary], _ store: Store) throws -> [Subject] {
+  private static func alarms(_ selected: [AlarmSummary], _ store: Store) throws -> [Evaluated] {
     let reader = store.alarmReader()
     return try selected.compactMap { summary in
-      try reader.alarm(summary.id).map {
-        Subject(timeline: store.timeline($0), status: summary.status)
+      try reader.alarm(summary.id).map { (alarm: $0, status: summary.status) }
+    }
+  }
+
+  /// Returns alarms with the outcomes in their logs.
+  ///
+  /// - Parameter log: Returns the log of an alarm; nil if it was not read.
+  private static func subjects(
+    _ alarms: [Evaluated], in period: Range<Instant>, _ store: Store,
+    log: @Sendable (Identifier) -> Statistics?
+  ) -> [Subject] {
+    Chunks.map(alarms.count, parallelFrom: parallelAlarms) { range in
+      alarms[range].map { alarm, status in
+        let timeline = store.timeline(alarm)
+        return Subject(
+          timeline: timeline, status: status,
+          log: log(alarm.id).map { AgendaOutcomes($0, of: timeline, in: period) })
       }
     }
   }
@@ -109,12 +148,12 @@ public struct ReadAgenda {
   /// Returns the log of each alarm from some days before the period on. An occurrence may have been answered on any day
   /// since then.
   private func logs(
-    of selected: [AlarmSummary], in period: Range<Instant>, days: Int, _ store: Store
-  ) -> [Identifier: AgendaLog] {
+    of selected: [AlarmSummary], days: Int, _ store: Store
+  ) -> [Identifier: Statistics.Tally] {
     let first = dates.lowerBound.adding(days: -days)
     let today = TimeZoneRules.utc.civil(at: store.context.now).date
     if selected.isEmpty || first > today { return [:] }
-    var logs = Dictionary(uniqueKeysWithValues: selected.map { ($0.id, AgendaLog()) })
+    var logs = Dictionary(uniqueKeysWithValues: selected.map { ($0.id, Statistics.Tally()) })
     let only = selected.count == 1 ? selected[0].id : nil
     for entry in store.history.log(of: only, since: first, report: report) {
       logs[entry.alarm]?.add(entry)

@@ -178,7 +178,7 @@ import Testing
 
   @Test("An entry that settles a row of occurrences counts for each of them")
   func rows() throws {
-    var log = AgendaLog()
+    var log = Statistics.Tally()
     log.add(
       LogEntry(
         id: laptop, alarm: laptop, title: "Rent", occurrence: civil("2026-11-13T09:00"),
@@ -187,9 +187,19 @@ import Testing
     var alarm = try rent()
     alarm.schedule = try schedule(
       .weekly([.monday, .friday], .init(start: date("2026-10-01"))), "09:00")
+    let (statistics, timeline) = (log.statistics(skipBreaksStreak: false), timeline(alarm))
+    func outcomes(from date: String) -> [CivilDateTime] {
+      let period = instant("\(date)T00:00:00Z")..<instant("2026-12-01T00:00:00Z")
+      return AgendaOutcomes(statistics, of: timeline, in: period).outcomes.keys.sorted()
+    }
     #expect(
-      log.outcomes(in: timeline(alarm)).keys.sorted().map { "\($0)" } == [
+      outcomes(from: "2026-11-01").map { "\($0)" } == [
         "2026-11-02T09:00", "2026-11-06T09:00", "2026-11-09T09:00", "2026-11-13T09:00",
+      ])
+    // The day before a period counts, because zones differ.
+    #expect(
+      outcomes(from: "2026-11-07").map { "\($0)" } == [
+        "2026-11-06T09:00", "2026-11-09T09:00", "2026-11-13T09:00",
       ])
   }
 

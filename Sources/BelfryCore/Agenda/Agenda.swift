@@ -109,17 +109,26 @@ public struct Agenda: Hashable, Sendable {
   public init(_ days: [Day], today: CivilDate, alarms: [Identifier: Subject]) {
     self.today = today
     self.alarms = alarms
+    // Most entries of a large store share their times with others. Titles are compared once for each alarm.
+    let order = alarms.sorted { ($0.value.title, $0.key) < ($1.value.title, $1.key) }
+    let ranks = Dictionary(uniqueKeysWithValues: order.enumerated().map { ($1.key, $0) })
     self.days = days.map { day in
       var day = day
       day.paused.sort()
-      day.entries.sort { a, b in
-        if a.at != b.at { return a.at < b.at }
-        if a.alarm == b.alarm { return a.occurrence < b.occurrence }
-        let (one, two) = (alarms[a.alarm]?.title ?? "", alarms[b.alarm]?.title ?? "")
-        return one == two ? a.alarm < b.alarm : one < two
-      }
+      day.entries = Agenda.sorted(day.entries) { ranks[$0] ?? -1 }
       return day
     }
+  }
+
+  /// Returns entries in order by time, and by the rank of their alarms.
+  private static func sorted(_ entries: [Entry], by rank: (Identifier) -> Int) -> [Entry] {
+    let keys = entries.enumerated().map { (at: $1.at, rank: rank($1.alarm), index: $0) }
+    return keys.sorted { a, b in
+      if a.at != b.at { return a.at < b.at }
+      if a.rank != b.rank { return a.rank < b.rank }
+      let (one, two) = (entries[a.index], entries[b.index])
+      return (one.alarm, one.occurrence) < (two.alarm, two.occurrence)
+    }.map { entries[$0.index] }
   }
 
   /// Returns the day of a date; nil if the date is outside of the period.

@@ -1,8 +1,9 @@
 /// Collects the occurrences of alarms on the days of a period.
-public struct AgendaBuilder {
+public struct AgendaBuilder: Sendable {
   /// The dates of the period.
   public let dates: ClosedRange<CivilDate>
-  private let zone: TimeZoneRules
+  /// The zone of this device.
+  public let zone: TimeZoneRules
   private let now: Instant
   private var days: [Agenda.Day]
   private var alarms: [Identifier: Agenda.Subject] = [:]
@@ -60,6 +61,16 @@ public struct AgendaBuilder {
       }
     }
     if isShown { alarms[alarm.id] = Agenda.Subject(alarm) }
+  }
+
+  /// Adds the occurrences and pauses of another builder for the same dates.
+  public mutating func add(_ other: AgendaBuilder) {
+    precondition(dates == other.dates, "both builders are for the same dates")
+    for index in days.indices {
+      days[index].entries += other.days[index].entries
+      days[index].paused += other.days[index].paused
+    }
+    alarms.merge(other.alarms) { $1 }
   }
 
   /// The agenda of everything that was added.

@@ -22,8 +22,20 @@ public struct Statistics: Hashable, Sendable {
     public let movedTo: CivilDateTime?
   }
 
+  /// A row of consecutive occurrences that one entry of the log settles. `settled` has the last one only.
+  public struct Row: Hashable, Sendable {
+    /// The first occurrence.
+    public let first: CivilDateTime
+    /// The last occurrence, which the entry names.
+    public let last: CivilDateTime
+    /// The outcome of each of them.
+    public let outcome: Outcome
+  }
+
   /// The settled occurrences in ascending order.
   public private(set) var settled: [Settled] = []
+  /// The rows of occurrences that one entry settles, in the order of the entries.
+  public private(set) var rows: [Row] = []
   /// The length of the current streak of confirmed occurrences.
   public private(set) var streak = 0
   /// The length of the longest streak.
@@ -63,7 +75,7 @@ public struct Statistics: Hashable, Sendable {
     self = tally.statistics(skipBreaksStreak: skipBreaksStreak)
   }
 
-  fileprivate init() {}
+  fileprivate init(rows: [Row]) { self.rows = rows }
 
   fileprivate mutating func append(_ next: Settled, skipBreaksStreak: Bool) {
     settled.append(next)
@@ -107,6 +119,7 @@ extension Statistics {
   public struct Tally: Sendable {
     /// The entries by `CivilDateTime.minuteNumber`.
     private var occurrences: [Int: OccurrenceTally] = [:]
+    private var rows: [Row] = []
 
     /// Creates a tally without entries.
     public init() {}
@@ -116,6 +129,7 @@ extension Statistics {
       if let civil = entry.occurrence {
         occurrences[civil.minuteNumber, default: OccurrenceTally()].add(entry)
       }
+      if let row = Row(entry) { rows.append(row) }
     }
 
     /// Returns the statistics of the added entries.
@@ -152,7 +166,7 @@ extension Statistics {
         }
       }
       settled.sort { $0.civil < $1.civil }
-      var result = Statistics()
+      var result = Statistics(rows: tallies.flatMap(\.rows))
       result.settled.reserveCapacity(settled.count)
       for occurrence in settled { result.append(occurrence, skipBreaksStreak: skipBreaksStreak) }
       return result
@@ -282,6 +296,19 @@ private struct OccurrenceTally {
         let time = entry.effective ?? entry.at
         earliestDone = min(earliestDone ?? time, time)
       }
+    }
+  }
+}
+
+extension Statistics.Row {
+  /// Returns nil for an entry that settles no row.
+  fileprivate init?(_ entry: LogEntry) {
+    guard let last = entry.occurrence else { return nil }
+    switch entry.payload {
+    case .earlier(let earlier): self.init(first: earlier.first, last: last, outcome: .missed)
+    case .skippedByPause(let earlier?):
+      self.init(first: earlier.first, last: last, outcome: .skipped)
+    default: return nil
     }
   }
 }
