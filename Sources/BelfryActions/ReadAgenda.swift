@@ -70,6 +70,18 @@ public struct ReadAgenda {
     return agenda(of: all, builder, at: store.context.now)
   }
 
+  /// Returns the agenda of alarms whose statistics are of the whole log.
+  ///
+  /// - Complexity: Reads the records of the alarms only.
+  public func perform(in store: Store, _ statistics: [AlarmStatistics]) throws -> Agenda {
+    let builder = builder(store)
+    let logs = Dictionary(
+      uniqueKeysWithValues: statistics.map { ($0.summary.id, $0.statistics) })
+    let alarms = try ReadAgenda.alarms(statistics.map(\.summary), store)
+    let all = ReadAgenda.subjects(alarms, in: builder.instants, store) { logs[$0] }
+    return agenda(of: all, builder, at: store.context.now)
+  }
+
   /// Returns a builder with the holidays of the dates.
   private func builder(_ store: Store) -> AgendaBuilder {
     var builder = AgendaBuilder(

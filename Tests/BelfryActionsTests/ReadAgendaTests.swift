@@ -21,7 +21,11 @@ import Testing
         words, InputContext(instant: store.context.now, zone: .utc)
       ) { CivilDate($0)! }
     let reading = ReadAgenda(period.dates, filter)
-    let agenda = try reading.perform(in: store, reading.select(store.overview().summaries))
+    let selected = reading.select(try store.overview().summaries)
+    let agenda = try reading.perform(in: store, selected)
+    // The whole log has nothing to add to the part that is read.
+    let statistics = store.history.statistics(of: selected, skipBreaksStreak: false)
+    #expect(try reading.perform(in: store, statistics) == agenda)
     return agenda.days.flatMap(\.entries).map {
       "\(agenda.alarms[$0.alarm]?.title ?? "") \($0.occurrence) \($0.state)"
     }

@@ -14,7 +14,7 @@ import Testing
   /// Returns a page with alarms that ring daily for a year.
   private func page(alarms: Int, title: String = "Water the plants in the kitchen") -> AlarmPage {
     let weekdays = Weekday.allCases.map { ($0, "\($0.abbreviation)") }
-    var calendar = DayEntries(AlarmPage.calendarDates(at: Self.today))
+    let calendar = AlarmPage.calendarDates(at: Self.today)
     let year = AlarmPage.year(upTo: Self.today)
     let outcomes: [Statistics.Outcome] = [
       .done, .done, .done, .skipped, .done, .missed, .autoCompleted,
@@ -27,18 +27,23 @@ import Testing
         civil: CivilDateTime(day, nine), outcome: outcome,
         delay: outcome == .done ? Int64(day.dayNumber % 50) * 60 : nil)
     }
-    for number in 0..<alarms {
-      let occurrences = (0..<61).map { distance -> (CivilDateTime, DayEntries.State) in
-        let day = calendar.dates.lowerBound.adding(days: distance)
-        return (CivilDateTime(day, nine), day < Self.today ? .done : .upcoming)
-      }
-      calendar.add(
-        occurrences, of: Identifier(high: 1, low: UInt64(number)), title: "\(title) \(number)")
+    let ids = (0..<alarms).map { Identifier(high: 1, low: UInt64($0)) }
+    let agenda = (calendar.lowerBound.dayNumber...calendar.upperBound.dayNumber).map { number in
+      let civil = CivilDateTime(CivilDate(dayNumber: number), nine)
+      return Agenda.Day(
+        civil.date,
+        entries: ids.map {
+          Agenda.Entry(
+            alarm: $0, occurrence: civil, at: TimeZoneRules.utc.instant(of: civil), local: civil,
+            state: civil.date < Self.today ? .done : .upcoming)
+        })
     }
-    calendar.sort()
+    let subjects = ids.enumerated().map { ($1, Agenda.Subject(title: "\(title) \($0)")) }
     var page = AlarmPage(
       updated: "Fri 27 Nov 2026, 10:00 (Europe/Berlin)", today: Self.today, week: weekdays,
-      calendar: calendar, time: { $0.description })
+      calendar: Agenda(
+        agenda, today: Self.today, alarms: Dictionary(uniqueKeysWithValues: subjects)),
+      time: { $0.description }, title: { $0.title })
     page.responses = responses
     page.rows = (0..<alarms).map { number in
       AlarmPage.Row(
@@ -175,6 +180,26 @@ import Testing
     // Four of seven entries, and how many are left out.
     #expect(today.first?.all("li").count == 5)
     #expect(today.first?.all("li").last?.text == "and 3 more")
+  }
+
+  @Test("The occurrences of an alarm on a day are one entry with the most urgent state")
+  func dayEntries() {
+    let (tea, rent) = (Identifier(high: 1, low: 1), Identifier(high: 1, low: 2))
+    let states: [(Identifier, Int, Agenda.State)] = [
+      (tea, 8, .done), (rent, 9, .paused), (tea, 12, .missed), (tea, 20, .upcoming),
+      (rent, 21, .upcoming),
+    ]
+    let entries = states.map { alarm, hour, state in
+      let civil = CivilDateTime(Self.today, CivilTime(hour: hour, minute: 0) ?? .noon)
+      return Agenda.Entry(
+        alarm: alarm, occurrence: civil, at: TimeZoneRules.utc.instant(of: civil), local: civil,
+        state: state)
+    }
+    let shown = DayEntry.entries(of: Agenda.Day(Self.today, entries: entries))
+    #expect(
+      shown.map { "\($0.alarm == tea) \($0.time) \($0.count) \($0.state)" } == [
+        "true 08:00 3 missed", "false 21:00 1 upcoming",
+      ])
   }
 
   @Test("A page without alarms says so")

@@ -1,3 +1,4 @@
+import BelfryActions
 import BelfryCore
 import BelfryExchange
 import BelfryStore
@@ -36,10 +37,13 @@ struct AlarmPageReader {
     let responses = all.map { item in
       Array(item.responses.reversed().prefix { $0.civil.date >= year.lowerBound }.reversed())
     }
+    // The statistics are of the whole log, which is not read again.
+    let calendar = try ReadAgenda(AlarmPage.calendarDates(at: times.today))
+      .perform(in: store, all)
     var page = AlarmPage(
       updated: "\(times.full(times.now)) (\(times.zones.local.name))", today: times.today,
-      week: times.week.map { ($0, TimeText.name($0)) }, calendar: try calendar(all),
-      time: { [times] in times.time($0) })
+      week: times.week.map { ($0, TimeText.name($0)) }, calendar: calendar,
+      time: { [times] in times.time($0) }, title: { $0.shownTitle })
     page.responses = Array(responses.joined())
     page.rows = zip(all, responses).map { row($0, $1) }
     page.open = summaries.flatMap(open)
@@ -52,30 +56,6 @@ struct AlarmPageReader {
     return Reading(
       page: page, problems: overview.problems,
       validUntil: summaries.reduce(midnight) { min($0, $1.status.validUntil) })
-  }
-
-  // MARK: Calendar
-
-  /// Returns the occurrences of this month and the next one.
-  private func calendar(_ all: [AlarmStatistics]) throws -> DayEntries {
-    let dates = AlarmPage.calendarDates(at: times.today)
-    let alarms = try store.alarms(all.map(\.summary))
-    let (store, times) = (store, times)
-    let parts = Chunks.map(all.count, parallelFrom: 64) { range in
-      var part = DayEntries(dates)
-      for item in all[range] {
-        guard let alarm = alarms[item.summary.id] else { continue }
-        let occurrences = DayEntries.occurrences(
-          of: store.timeline(alarm), item.summary.status, item.responses, on: dates,
-          local: times.zones.local, now: times.now)
-        part.add(occurrences, of: alarm.id, title: item.summary.shownTitle)
-      }
-      return [part]
-    }
-    var days = DayEntries(dates)
-    for part in parts { days.add(part) }
-    days.sort()
-    return days
   }
 
   // MARK: Lists

@@ -9,11 +9,11 @@ extension AlarmPage {
   func writeCalendar(_ html: inout HTMLWriter) {
     section("calendar", "Calendar", &html) { html in
       html.element("div", ("class", "months")) { html in
-        let months = DateBuckets(calendar.dates, by: .month)
+        let months = DateBuckets(AlarmPage.calendarDates(at: today), by: .month)
         for index in 0..<months.count { writeMonth(months.dates(index), &html) }
       }
       html.element("ul", ("class", "k")) { html in
-        for state: DayEntries.State in [
+        for state: Agenda.State in [
           .upcoming, .done, .autoCompleted, .skipped, .pending, .missed,
         ] {
           let look = AlarmPage.look(state)
@@ -57,7 +57,7 @@ extension AlarmPage {
   }
 
   private func writeDay(_ date: CivilDate, _ weekday: String, _ html: inout HTMLWriter) {
-    let entries = calendar.entries(on: date)
+    let entries = calendar[date].map { DayEntry.entries(of: $0) } ?? []
     let content: (inout HTMLWriter) -> Void = { html in
       html.element("time", ("datetime", "\(date)")) { html in
         html.element("span", ("class", "w"), text: "\(weekday) ")
@@ -86,7 +86,7 @@ extension AlarmPage {
     }
   }
 
-  private func write(_ entry: DayEntries.Entry, _ html: inout HTMLWriter) {
+  private func write(_ entry: DayEntry, _ html: inout HTMLWriter) {
     html.element("li") { html in
       let look = AlarmPage.look(entry.state)
       if entry.state != .upcoming {
@@ -94,14 +94,15 @@ extension AlarmPage {
         html.element("span", ("class", "v"), text: "\(look.name): ")
       }
       html.text("\(time(entry.time)) ")
-      html.element("bdi", text: AlarmPage.cut(entry.title, to: 40))
+      html.element(
+        "bdi", text: AlarmPage.cut(calendar.alarms[entry.alarm].map(title) ?? "", to: 40))
       if entry.count > 1 { html.text(" ×\(entry.count)") }
     }
   }
 
   /// Returns the mark, the class of the color, and the name of a state.
   private static func look(
-    _ state: DayEntries.State
+    _ state: Agenda.State
   ) -> (mark: String, style: String, name: String) {
     switch state {
     case .done: ("✓", "done", "done")
@@ -112,6 +113,7 @@ extension AlarmPage {
     case .pending: ("●", "open", "open")
     case .ringing: ("●", "open", "rings")
     case .missed: ("✕", "missed", "missed")
+    case .paused: ("–", "skipped", "paused")
     }
   }
 }

@@ -78,21 +78,25 @@ public struct AlarmPage: Sendable {
   public var missed: [Occurrence] = []
   /// The number of earlier missed occurrences of the last twelve months, which are left out.
   public var earlierMissed = 0
+  /// Returns the title of an alarm in the calendar.
+  public var title: @Sendable (Agenda.Subject) -> String
   /// The months of the calendar.
-  public var calendar: DayEntries
+  public var calendar: Agenda
   /// The settled occurrences of the last twelve months, of all alarms.
   public var responses: [Statistics.Response] = []
 
   /// Creates a page without alarms.
   public init(
     updated: String, today: CivilDate, week: [(weekday: Weekday, name: String)],
-    calendar: DayEntries, time: @escaping @Sendable (CivilTime) -> String
+    calendar: Agenda, time: @escaping @Sendable (CivilTime) -> String,
+    title: @escaping @Sendable (Agenda.Subject) -> String
   ) {
     self.updated = updated
     self.today = today
     self.week = week
     self.calendar = calendar
     self.time = time
+    self.title = title
   }
 
   /// The dates of the heat map and the chart: twelve months up to this one.

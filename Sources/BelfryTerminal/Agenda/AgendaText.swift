@@ -83,8 +83,7 @@ package struct AgendaText {
   /// Returns the title of an alarm.
   func title(_ alarm: Identifier) -> String {
     guard let subject = agenda.alarms[alarm] else { return alarm.short }
-    return Printable.text(
-      ShownTitle.text(subject.title, note: subject.note, partner: subject.partner))
+    return Printable.text(subject.shownTitle)
   }
 
   /// Returns the color of an alarm: that of its first tag; nil without tags.

@@ -25,6 +25,11 @@ extension Alarm {
   package var shownTitle: String { ShownTitle.text(title, note: note, partner: partner?.name) }
 }
 
+extension Agenda.Subject {
+  /// The title in lists.
+  package var shownTitle: String { ShownTitle.text(title, note: note, partner: partner) }
+}
+
 extension AlarmSummary {
   /// The title in lists.
   package var shownTitle: String { ShownTitle.text(title, note: note, partner: partner) }
