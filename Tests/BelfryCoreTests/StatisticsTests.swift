@@ -131,13 +131,13 @@ import Testing
   @Test(
     "Dates are divided into the smallest units that fit",
     arguments: [
-      ("2026-11-01", "2026-11-14", 14, DateBuckets.Unit.day, 14),
-      ("2026-11-01", "2026-11-15", 14, .week, 3), ("2026-01-01", "2026-12-31", 14, .month, 12),
+      ("2026-11-01", "2026-11-14", 14, CalendarUnit.day, 14),
+      ("2026-11-01", "2026-11-15", 14, .isoWeek, 3), ("2026-01-01", "2026-12-31", 14, .month, 12),
       ("2024-01-01", "2026-12-31", 14, .quarter, 12), ("2016-11-20", "2026-11-20", 14, .year, 11),
       ("1900-01-01", "2026-11-20", 14, .year, 127),
     ])
   func buckets(
-    _ first: String, _ last: String, _ most: Int, _ unit: DateBuckets.Unit, _ count: Int
+    _ first: String, _ last: String, _ most: Int, _ unit: CalendarUnit, _ count: Int
   ) {
     let dates = date(first)...date(last)
     let buckets = DateBuckets(dates, maxCount: most)

@@ -8,7 +8,7 @@ import Testing
   /// Monday.
   private let context = InputContext.test(CivilDateTime("2026-11-23T10:00")!)
 
-  private func text(_ words: String, _ unit: CalendarPeriod.Unit) throws -> String {
+  private func text(_ words: String, _ unit: CalendarUnit) throws -> String {
     let (period, rest) = try Input.calendarPeriod(
       words.split(separator: " ").map(String.init), of: unit, in: context)
     let dates = period.map { "\($0.dates.lowerBound) \($0.dates.upperBound) \($0.count)" } ?? "-"
@@ -39,12 +39,15 @@ import Testing
       ("2026-12..2027-02", "2026-12-01 2027-02-28 3"),
       ("2027-02 to 2026-12", "2026-12-01 2027-02-28 3"),
       ("this to next", "2026-11-01 2026-12-31 2"),
+      ("from december to february", "2026-12-01 2027-02-28 3"),
       // Other words select alarms.
       ("december rent", "2026-12-01 2026-12-31 1 rent"),
       ("rent dec", "2026-12-01 2026-12-31 1 rent"),
       ("next +home rent", "2026-12-01 2026-12-31 1 +home rent"), ("rent", "- rent"),
       ("sun cream", "- sun cream"), ("friday", "- friday"), ("+home", "- +home"),
       ("to", "- to"), ("pay to win", "- pay to win"), ("8ball", "- 8ball"),
+      ("past", "- past"), ("current", "- current"),
+      ("this quarter", "2026-11-01 2026-11-30 1 quarter"),
       ("december 2026 to february +home", "2026-12-01 2027-02-28 3 +home"),
     ])
   func months(_ words: String, _ expected: String) throws {
@@ -102,7 +105,7 @@ import Testing
 
   @Test("Units follow each other without gaps")
   func units() {
-    for unit in [CalendarPeriod.Unit.month, .week(.sunday), .year] {
+    for unit in [CalendarUnit.month, .week(.sunday), .year] {
       let period = CalendarPeriod(unit, containing: CivilDate("2024-02-29")!, count: 9)
       let units = period.units
       #expect(units.first?.contains(CivilDate("2024-02-29")!) == true)

@@ -29,6 +29,10 @@ import Testing
     ("2026-01-01..2026-03-31", "2026-01-01 2026-03-31"),
     ("january to march", "2026-01-01 2026-03-31"), ("from 2024 to 2025", "2024-01-01 2025-12-31"),
     ("2026-11-20 .. today", "2026-11-20 2026-11-27"),
+    // As in calendars.
+    ("2025 nov", "2025-11-01 2025-11-30"), ("jan-mar", "2026-01-01 2026-03-31"),
+    ("2026w48", "2026-11-23 2026-11-29"), ("2024-2025", "2024-01-01 2025-12-31"),
+    ("q1 till q3", "2026-01-01 2026-09-30"),
   ])
   func aPeriodHasItsDates(_ text: String, _ dates: String) throws {
     let read = Input.dates(ofPeriod: text, in: try context())
@@ -38,7 +42,9 @@ import Testing
   @Test(arguments: [
     "", "rent", "2026-13", "2025-W53", "q5", "last", "weeks", "last weeks", "5 days",
     "march to january",
-    "last 0 days", "20 26", "12", "2026-1", "to", "..", "next week", "m", "last 3 m",
+    "last 0 days", "20 26", "11/2026", "11 2026", "48", "w48", "this", "now", "tomorrow", "24 dec",
+    "0800",
+    "12", "2026-1", "to", "..", "next week", "m", "last 3 m",
   ])
   func othersAreNone(_ text: String) throws {
     #expect(Input.dates(ofPeriod: text, in: try context()) == nil)

@@ -11,7 +11,7 @@ import Git
 /// The part that `month`, `week` and `year` have in common: the period, the alarms, and the output.
 struct AgendaCommand {
   /// The unit of the calendar.
-  let unit: CalendarPeriod.Unit
+  let unit: CalendarUnit
   /// The kind of the words that name a period, for errors.
   let kind: InputParser.Kind
   /// The words of the period, and those that select alarms.
@@ -92,13 +92,7 @@ struct AgendaCommand {
   private var option: String { verb + "s" }
 
   /// The name of the command.
-  private var verb: String {
-    switch unit {
-    case .week: "week"
-    case .month: "month"
-    case .year: "year"
-    }
-  }
+  private var verb: String { "\(unit)" }
 }
 
 /// The options of calendars.

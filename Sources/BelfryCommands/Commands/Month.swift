@@ -41,8 +41,8 @@ struct Month: ParsableCommand {
   @ParentCommand var root: Belfry
 
   func validate() throws {
-    if let months, !(1...CalendarPeriod.Unit.month.limit).contains(months) {
-      throw ValidationError("--months is 1 to \(CalendarPeriod.Unit.month.limit).")
+    if let months, !(1...CalendarUnit.month.limit).contains(months) {
+      throw ValidationError("--months is 1 to \(CalendarUnit.month.limit).")
     }
     if months != nil, three { throw ValidationError("--three and --months exclude each other.") }
   }

@@ -33,7 +33,7 @@ struct Week: ParsableCommand {
   @ParentCommand var root: Belfry
 
   func validate() throws {
-    let limit = CalendarPeriod.Unit.week(.monday).limit
+    let limit = CalendarUnit.week(.monday).limit
     if let weeks, !(1...limit).contains(weeks) {
       throw ValidationError("--weeks is 1 to \(limit).")
     }

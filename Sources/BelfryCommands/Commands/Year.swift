@@ -28,8 +28,8 @@ struct Year: ParsableCommand {
   @ParentCommand var root: Belfry
 
   func validate() throws {
-    if let years, !(1...CalendarPeriod.Unit.year.limit).contains(years) {
-      throw ValidationError("--years is 1 to \(CalendarPeriod.Unit.year.limit).")
+    if let years, !(1...CalendarUnit.year.limit).contains(years) {
+      throw ValidationError("--years is 1 to \(CalendarUnit.year.limit).")
     }
   }
 

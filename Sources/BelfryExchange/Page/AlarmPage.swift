@@ -101,13 +101,13 @@ public struct AlarmPage: Sendable {
 
   /// The dates of the heat map and the chart: twelve months up to this one.
   public static func year(upTo today: CivilDate) -> ClosedRange<CivilDate> {
-    let months = DateBuckets.Unit.month
+    let months = CalendarUnit.month
     return months.dates(-11, from: today).lowerBound...months.dates(around: today).upperBound
   }
 
   /// The dates of the calendar: this month and the next one.
   public static func calendarDates(at today: CivilDate) -> ClosedRange<CivilDate> {
-    let months = DateBuckets.Unit.month
+    let months = CalendarUnit.month
     return months.dates(around: today).lowerBound...months.dates(1, from: today).upperBound
   }
 

@@ -26,7 +26,7 @@ struct DelayChart {
   /// - Parameter width: the width of the image in its own units, of which a label has 13 in height.
   init(_ responses: [Statistics.Response], _ dates: ClosedRange<CivilDate>, width: Int) {
     self.width = width
-    weeks = DateBuckets(dates, by: .week)
+    weeks = DateBuckets(dates, by: .isoWeek)
     months = DateBuckets(dates, by: .month)
     groups = ResponseSummary.by(weeks, responses)
     let upper = groups.compactMap { $0.quartiles?.upper }.max() ?? 0

@@ -3,9 +3,9 @@ import BelfryCore
 /// The lines below a calendar: the number of occurrences in each state with its mark, and the colors of the tags.
 struct AgendaLegend {
   private let text: AgendaText
-  private let unit: CalendarPeriod.Unit
+  private let unit: CalendarUnit
 
-  init(_ text: AgendaText, _ unit: CalendarPeriod.Unit) {
+  init(_ text: AgendaText, _ unit: CalendarUnit) {
     self.text = text
     self.unit = unit
   }

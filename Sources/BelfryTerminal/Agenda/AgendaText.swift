@@ -33,6 +33,7 @@ package struct AgendaText {
   ///
   /// - Parameter isList: true for a list of days instead of a grid.
   package func lines(_ period: CalendarPeriod, isList: Bool = false) -> [String] {
+    let isGrid = !isList && width >= AgendaText.narrowest
     var lines: [String] = []
     for (number, dates) in period.units.enumerated() {
       if number > 0 { lines.append("") }
@@ -40,27 +41,27 @@ package struct AgendaText {
         isList ? style.paint(title(period.unit, dates), .bold) : heading(period.unit, dates))
       switch period.unit {
       case .year: lines += AgendaYear(self, dates).lines
-      case .month where isList || width < AgendaText.narrowest,
-        .week where isList || width < AgendaText.narrowest:
-        lines += AgendaList(self, dates).lines
-      case .month: lines += AgendaMonth(self, dates).lines
-      case .week: lines += AgendaWeek(self, dates).lines
+      case .month where isGrid: lines += AgendaMonth(self, dates).lines
+      case .week where isGrid: lines += AgendaWeek(self, dates).lines
+      case .day, .week, .month, .quarter: lines += AgendaList(self, dates).lines
       }
     }
     return lines + AgendaLegend(self, period.unit).lines
   }
 
   /// Returns a heading in the middle of the line.
-  private func heading(_ unit: CalendarPeriod.Unit, _ dates: ClosedRange<CivilDate>) -> String {
+  private func heading(_ unit: CalendarUnit, _ dates: ClosedRange<CivilDate>) -> String {
     let title = title(unit, dates)
     let indent = max(0, (width - title.count) / 2)
     return String(repeating: " ", count: indent) + style.paint(title, .bold)
   }
 
-  private func title(_ unit: CalendarPeriod.Unit, _ dates: ClosedRange<CivilDate>) -> String {
+  private func title(_ unit: CalendarUnit, _ dates: ClosedRange<CivilDate>) -> String {
     let first = dates.lowerBound
     switch unit {
+    case .day: return times.date(first)
     case .year: return "\(first.year)"
+    case .quarter: return "Q\((first.month + 2) / 3) \(first.year)"
     case .month: return "\(AgendaText.months[first.month - 1]) \(first.year)"
     case .week(let weekday):
       let last = dates.upperBound

@@ -103,10 +103,10 @@ package struct DelayPlot {
 
   /// Returns the label of a part of the axis: the year or month that begins in it.
   package static func label(
-    _ dates: ClosedRange<CivilDate>, _ unit: DateBuckets.Unit
+    _ dates: ClosedRange<CivilDate>, _ unit: CalendarUnit
   ) -> (text: String, isYear: Bool)? {
     let (year, month, day) = dates.upperBound.components
-    let startsMonth = day < 8 && unit == .week || dates.lowerBound.day == 1
+    let startsMonth = day < 8 && unit.isWeek || dates.lowerBound.day == 1
     guard startsMonth else { return nil }
     switch unit {
     case .day, .week, .month:
@@ -127,7 +127,7 @@ package struct Sparkline {
 
   /// - Parameter dates: the dates of the line; nil for the last twelve months.
   package init(_ dates: ClosedRange<CivilDate>?, times: TimeText) {
-    let year = DateBuckets.Unit.month.dates(-11, from: times.today).lowerBound...times.today
+    let year = CalendarUnit.month.dates(-11, from: times.today).lowerBound...times.today
     let dates = dates ?? year
     // The future is left out, unless nothing else remains.
     let end = max(dates.lowerBound, min(dates.upperBound, times.today))

@@ -99,10 +99,10 @@ package struct TimeText: Sendable {
     if first == last { return date(first) }
     if last >= CivilDate.latest { return "since \(shortDate(first))" }
     if first <= CivilDate.earliest { return "until \(shortDate(last))" }
-    if DateBuckets.Unit.year.dates(around: first) == dates {
+    if CalendarUnit.year.dates(around: first) == dates {
       return TimeText.fourDigits(first.year)
     }
-    if DateBuckets.Unit.month.dates(around: first) == dates {
+    if CalendarUnit.month.dates(around: first) == dates {
       return "\(CivilDate.monthNames[first.month - 1]) \(TimeText.fourDigits(first.year))"
     }
     return "\(shortDate(first)) to \(shortDate(last))"
