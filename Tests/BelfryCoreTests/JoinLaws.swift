@@ -64,7 +64,7 @@ import Testing
   private func move(_ random: inout SeededGenerator) -> OccurrenceMove {
     OccurrenceMove(
       to: random.pick([nil, civil("2026-11-24T15:00"), civil("2026-12-02T10:00")]),
-      stamp: random.one(in: 4) ? nil : stamp(&random))
+      stamp: random.one(in: 4) ? nil : stamp(&random), isImported: random.one(in: 2))
   }
 
   /// Returns a cascade plan with few parts and few stamps, including removed targets.

@@ -71,6 +71,11 @@ import Testing
             },
             "2026-12-04T09:00": {
               "time": "2026-12-05T10:00"
+            },
+            "2026-12-07T09:00": {
+              "imported": true,
+              "stamp": "\(stamp)",
+              "time": "2026-12-08T11:00"
             }
           },
           "occurrences"
@@ -84,6 +89,8 @@ import Testing
         CivilDateTime("2026-11-30T09:00")!: OccurrenceMove(to: nil, stamp: Stamp(stamp)),
         CivilDateTime("2026-12-04T09:00")!: OccurrenceMove(
           to: CivilDateTime("2026-12-05T10:00"), stamp: nil),
+        CivilDateTime("2026-12-07T09:00")!: OccurrenceMove(
+          to: CivilDateTime("2026-12-08T11:00"), stamp: Stamp(stamp), isImported: true),
       ])
     #expect(String(decoding: AlarmRecord.encode(alarm), as: UTF8.self) == written)
     for wrong in ["2026-11-27", "friday"] {

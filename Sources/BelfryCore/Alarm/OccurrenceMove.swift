@@ -13,20 +13,24 @@ public struct OccurrenceMove: Hashable, Sendable {
   public var time: CivilDateTime?
   /// The stamp of the move; nil in a record that was written by hand.
   public var stamp: Stamp?
+  /// True if an import made the move, so that a later version of its file changes it. A person's move is never imported.
+  public var isImported: Bool
 
   /// Creates a move.
-  public init(to time: CivilDateTime?, stamp: Stamp?) {
+  public init(to time: CivilDateTime?, stamp: Stamp?, isImported: Bool = false) {
     self.time = time
     self.stamp = stamp
+    self.isImported = isImported
   }
 
-  /// Joins two moves of one occurrence: the later stamp wins, and between equal stamps the later time.
+  /// Joins two moves of one occurrence: the later stamp wins, between equal stamps the later time, and between equal
+  /// times a person's move.
   static func join(_ a: OccurrenceMove, _ b: OccurrenceMove) -> OccurrenceMove {
     switch (a.stamp, b.stamp) {
     case (let one?, let two?) where one != two: one > two ? a : b
     case (_?, nil): a
     case (nil, _?): b
-    default: a.order >= b.order ? a : b
+    default: a.order > b.order || a.order == b.order && !a.isImported ? a : b
     }
   }
 

@@ -75,7 +75,10 @@ extension Alarm: Stamped {
       device: device)
     alarm.adopt(stamp, for: edited, earlier: earlier?.mergeState.stamps ?? mergeState.stamps)
     for tag in tagsEditedByHand(since: earlier) { alarm.mergeState.tagStamps[tag] = stamp }
-    for civil in moved { alarm.progress.moves[civil]?.stamp = stamp }
+    for civil in moved {
+      alarm.progress.moves[civil]?.stamp = stamp
+      alarm.progress.moves[civil]?.isImported = false
+    }
     if edited.contains(.cascade) {
       // A due occurrence follows the cascade as it was before the edit.
       alarm.cascade = (alarm.cascade ?? Cascade()).stamped(
@@ -108,6 +111,7 @@ extension Alarm: Stamped {
     for civil in movesEditedByHand(since: base) {
       result.progress.moves[civil]?.stamp = Stamp.first(
         after: base.progress.moves[civil]?.stamp, of: id)
+      result.progress.moves[civil]?.isImported = false
     }
     if cascade != nil || base.cascade != nil {
       result.cascade = (cascade ?? Cascade()).stamped(

@@ -138,7 +138,10 @@ extension Timeline {
       if earlier?.time == nil, let floor = alarm.progress.floor, civil <= floor {
         throw .tooLongAgo(civil)
       }
-      result.progress.moves[civil] = OccurrenceMove(to: earlier?.time, stamp: stamp)
+      // An import does not repeat a move that a person took back.
+      result.progress.moves[civil] = OccurrenceMove(
+        to: earlier?.time, stamp: stamp,
+        isImported: earlier?.isImported == true && !move.isImported)
       // The restored answer and outcomes belong to the earlier time.
       if let skipped = result.progress.occurrences[civil]?.schedule,
         skipped == before.timingStamp(of: civil)

@@ -3,7 +3,8 @@ import BelfryCore
 /// The `progress` member of an alarm's record: `{armed, cleared?, floor?, completed?, rehearsal?, generation?, moves?,
 /// bases?, occurrences?}`.
 ///
-/// `moves` has `{time?, stamp?}` by occurrence: the civil time at which it rings, which is missing if it was moved back.
+/// `moves` has `{time?, stamp?, imported?}` by occurrence: the civil time at which it rings, which is missing if it was moved
+/// back. `imported` is true for the move of an imported calendar, and missing for a person's.
 ///
 /// An occurrence has the key `state` with what its state needs, as earlier versions of Belfry write it. If the clock
 /// decided the state:
@@ -50,7 +51,8 @@ enum ProgressRecord {
       guard var move = try moves.nested(key) else { continue }
       result[civil] = OccurrenceMove(
         to: try move.optional("time", \.occurrence, "a date and time"),
-        stamp: try move.optional("stamp", \.stamp, "a stamp"))
+        stamp: try move.optional("stamp", \.stamp, "a stamp"),
+        isImported: try move.optional("imported", \.bool, "true or false") ?? false)
     }
     return result
   }
@@ -80,6 +82,7 @@ enum ProgressRecord {
         civil.description,
         JSON.object(omittingNil: [
           "time": move.time.map { JSON($0) }, "stamp": move.stamp.map { JSON($0) },
+          "imported": move.isImported ? .bool(true) : nil,
         ])
       )
     }
