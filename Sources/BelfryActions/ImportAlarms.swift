@@ -5,7 +5,8 @@ import BelfryStore
 /// The import of alarms from a calendar or another program.
 ///
 /// Alarms that were imported before get the title, the note, the schedule and the time zone of the document, and are
-/// deleted if their item is cancelled or completed, unless somebody has edited them since.
+/// deleted if their item is cancelled or completed, unless somebody has edited them since. Their occurrences are moved and
+/// moved back as the document says: see `ImportMoves`.
 public struct ImportAlarms {
   private let imported: [ForeignAlarm]
   private let ended: [Identifier]
@@ -30,55 +31,93 @@ public struct ImportAlarms {
     public let removed: [Alarm]
     /// The alarms of an earlier import that stay as they are, because somebody has edited them since.
     public let edited: [Alarm]
+    /// The moves of occurrences, of new alarms and of those of an earlier import.
+    public let moves: [ImportedMove]
+    /// The occurrences that the document moves to a time that has passed, and that do not ring any more.
+    public let skipped: [ImportedMove]
+    /// The moves of the document that somebody has changed here since, and that were not made.
+    public let editedMoves: [ImportedMove]
+
+    /// The number of alarms of an earlier import that the import changes.
+    public var changedCount: Int {
+      Set(updated.map(\.before.id)).union((moves + skipped).map(\.alarm)).subtracting(new.map(\.id))
+        .count
+    }
   }
 
   /// Returns the result that the import would have. Nothing is recorded.
-  public func preview(in store: Store) throws -> Result {
+  public func preview(in store: Store) throws -> Result { try plan(in: store).result }
+
+  private func plan(in store: Store) throws -> (result: Result, moves: ImportMoves) {
     let known = Dictionary(uniqueKeysWithValues: try store.allAlarms().alarms.map { ($0.id, $0) })
     var updated: [(before: Alarm, after: ForeignAlarm)] = []
     var edited: [Alarm] = []
+    var moving: [ForeignAlarm] = []
     for item in imported {
-      guard let alarm = known[item.id], !alarm.isDeleted, item.differs(from: alarm) else {
-        continue
-      }
+      guard let alarm = known[item.id], !alarm.isDeleted else { continue }
+      let wasMoved = alarm.progress.moves.values.contains(where: \.isImported)
+      if wasMoved || !item.moved.isEmpty || !item.substitutes.isEmpty { moving.append(item) }
+      if !item.differs(from: alarm) { continue }
       if alarm.isAsImported { updated.append((alarm, item)) } else { edited.append(alarm) }
     }
-    let over = ended.compactMap { known[$0] }.filter { !$0.isDeleted }
-    edited += over.filter { !$0.isAsImported }
-    return Result(
-      new: imported.filter { known[$0.id] == nil }, updated: updated,
-      removed: over.filter(\.isAsImported), edited: edited)
+    let moves = ImportMoves(moving, defining: Set(updated.map(\.before.id)))
+    let moved = try moves.preview(in: store)
+    let returned = Set(moved.flatMap(\.returned))
+    let new = (imported + moved.flatMap(\.alone)).filter { item in
+      known[item.id].map { $0.isDeleted && returned.contains(item.id) } ?? true
+    }
+    // The alarms that an earlier import made of changes that are moves now.
+    let replaced = new.flatMap { $0.substitutes.values.map(\.id) } + moved.flatMap(\.replaced)
+    let over = Set(ended + replaced).compactMap { known[$0] }.filter { !$0.isDeleted }
+      .sorted { $0.id < $1.id }
+    let (ahead, past) = new.reduce(into: ([ImportedMove](), [ImportedMove]())) { lists, item in
+      let zone = store.context.zones.zone(of: item.created(at: store.context.now, on: store.device))
+      for (civil, time) in item.moved.sorted(by: { $0.key < $1.key }) {
+        let move = ImportedMove(
+          alarm: item.id, title: item.title, zone: item.zone, civil, to: time)
+        if zone.instant(of: time) > store.context.now {
+          lists.0.append(move)
+        } else if zone.instant(of: civil) > store.context.now {
+          lists.1.append(move)
+        }
+      }
+    }
+    let result = Result(
+      new: new, updated: updated, removed: over.filter(\.isAsImported),
+      edited: edited + over.filter { !$0.isAsImported }, moves: ahead + moved.flatMap(\.moves),
+      skipped: past + moved.flatMap(\.skipped), editedMoves: moved.flatMap(\.edited))
+    return (result, moves.only(Set(moved.filter { !$0.change.events.isEmpty }.map(\.id))))
   }
 
-  /// Imports the alarms: one commit for the changed ones, one for the deleted ones, and one for the new ones.
+  /// Imports the alarms: one commit for the changed ones, one for those with moved occurrences, one for the deleted ones,
+  /// and one for the new ones.
   ///
   /// - Throws: `StoreError.alarmLimit` if the tier doesn't allow as many alarms.
   public func perform(in store: Store) throws -> Result {
-    let result = try preview(in: store)
+    let (result, moves) = try plan(in: store)
     let documents = Dictionary(
       result.updated.map { ($0.before.id, $0.after) }, uniquingKeysWith: { first, _ in first })
-    if !documents.isEmpty {
-      _ = try EditAlarms(
-        documents.keys.sorted(), stating: { _ in StatedParts(fields: Alarm.importedFields) },
-        edit: { alarm in documents[alarm.id]?.define(&alarm) }
-      ).perform(in: store)
+    let defined = documents.keys.filter { !moves.alarms.contains($0) }
+    if !defined.isEmpty {
+      _ = try EditAlarms.defining(defined.sorted(), documents).perform(in: store)
     }
+    _ = try moves.perform(in: store)
     if !result.removed.isEmpty {
       _ = try DeleteAlarms(result.removed.map(\.id)).perform(in: store)
     }
-    if !result.new.isEmpty { try store.add(change(result.new, store)) }
+    if !result.new.isEmpty { try store.add(try change(result.new, store)) }
     return result
   }
 
-  private func change(_ new: [ForeignAlarm], _ store: Store) -> Store.Change {
+  private func change(_ new: [ForeignAlarm], _ store: Store) throws -> Store.Change {
     let now = store.context.now
+    let reader = store.alarmReader()
     var alarms: [Alarm] = []
     var events: [(event: Event, alarm: Alarm)] = []
     for item in new {
-      var alarm = Alarm.created(
-        id: item.id, title: item.title, note: item.note, tags: item.tags, schedule: item.schedule,
-        zone: item.zone, delivery: item.delivery, at: now, device: store.device)
-      alarm.enabled = item.enabled
+      var alarm =
+        try reader.alarm(item.id).map { item.restored($0, at: now, on: store.device) }
+        ?? item.created(at: now, on: store.device)
       events.append((Event(.created, payload: .schedule(item.schedule)), alarm))
       let zone = store.context.zones.zone(of: alarm)
       // An occurrence that was moved ahead of now is over.
@@ -91,7 +130,8 @@ public struct ImportAlarms {
       for (civil, time) in item.moved.sorted(by: { $0.key < $1.key })
       where zone.instant(of: time) > now {
         alarm.progress.moves[civil] = OccurrenceMove(
-          to: time, stamp: Stamp.next(after: alarm.latestStamp, now: now, device: store.device))
+          to: time, stamp: Stamp.next(after: alarm.latestStamp, now: now, device: store.device),
+          isImported: true)
         events.append((Event(.moved, civil, payload: .move(from: civil, to: time)), alarm))
       }
       alarms.append(alarm)
@@ -101,6 +141,21 @@ public struct ImportAlarms {
       alarms: alarms, entries: store.entries(events),
       message: CommitMessage(
         subject, trailers: [("Action", LogEntry.Action.created.rawValue)], device: store.device))
+  }
+}
+
+extension EditAlarms {
+  /// Returns the edit that gives alarms of an earlier import the definitions of a document.
+  static func defining(
+    _ alarms: [Identifier], _ documents: [Identifier: ForeignAlarm],
+    and edit: @escaping (inout Alarm) -> Void = { _ in }
+  ) -> EditAlarms {
+    EditAlarms(
+      alarms, stating: { _ in StatedParts(fields: Alarm.importedFields) },
+      edit: { alarm in
+        documents[alarm.id]?.define(&alarm)
+        edit(&alarm)
+      })
   }
 }
 
@@ -118,6 +173,24 @@ extension ForeignAlarm {
   /// Returns true if the alarm's definition differs from that of an alarm in the store.
   fileprivate func differs(from alarm: Alarm) -> Bool {
     title != alarm.title || note != alarm.note || schedule != alarm.schedule || zone != alarm.zone
+  }
+
+  /// Returns the alarm as a new one.
+  fileprivate func created(at now: Instant, on device: Identifier) -> Alarm {
+    var alarm = Alarm.created(
+      id: id, title: title, note: note, tags: tags, schedule: schedule, zone: zone,
+      delivery: delivery, at: now, device: device)
+    alarm.enabled = enabled
+    return alarm
+  }
+
+  /// Returns a deleted alarm as it is in the document. Its later stamps override the deletion.
+  fileprivate func restored(_ deleted: Alarm, at now: Instant, on device: Identifier) -> Alarm {
+    var alarm = deleted
+    define(&alarm)
+    return alarm.stamped(against: deleted, at: now, device: device)
+      .restating(
+        StatedParts(fields: Alarm.importedFields), since: deleted, at: now, device: device)
   }
 
   /// Gives an alarm the definition of the document.

@@ -1,3 +1,4 @@
+import BelfryActions
 import BelfryCore
 import BelfryExchange
 
@@ -13,6 +14,20 @@ package struct ImportDocument: JSONDocument {
   let removed: Int
   /// The items that were left out.
   let leftOut: [LeftOut]
+  /// The occurrences that were moved; none for an export.
+  let moves: [Move]
+
+  /// A moved occurrence.
+  package struct Move: Encodable {
+    /// The id of the alarm.
+    let alarm: String
+    /// The title of the alarm.
+    let title: String
+    /// The occurrence, by its own time.
+    let occurrence: String
+    /// The civil time at which it rings; its own time if it was moved back.
+    let time: String
+  }
 
   /// An item that was left out.
   package struct LeftOut: Encodable {
@@ -23,13 +38,19 @@ package struct ImportDocument: JSONDocument {
   }
 
   package init(
-    imported: Int, unchanged: Int, updated: Int = 0, removed: Int = 0, leftOut: [Remark]
+    imported: Int, unchanged: Int, updated: Int = 0, removed: Int = 0, leftOut: [Remark],
+    moves: [ImportedMove] = []
   ) {
     self.imported = imported
     self.unchanged = unchanged
     self.updated = updated
     self.removed = removed
     self.leftOut = leftOut.map { LeftOut(title: $0.title, reason: $0.reason) }
+    self.moves = moves.map {
+      Move(
+        alarm: $0.alarm.text, title: $0.title, occurrence: $0.occurrence.description,
+        time: $0.time.description)
+    }
   }
 }
 

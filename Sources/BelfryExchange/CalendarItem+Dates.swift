@@ -94,6 +94,19 @@ extension CalendarItem {
     of civil: CivilDateTime, like start: CalendarMoment, _ reminders: [CalendarReminder]
   ) -> (rings: [Instant], zone: Alarm.Zone)? {
     let rules = zones.rules(start.zone)
+    let rings = allRings(of: civil, like: start, reminders).filter { $0 > context.now }
+    guard let last = rings.last else { return nil }
+    // The second of two equal times of the wall clock can only be written in another zone.
+    let minute = Instant(seconds: last.seconds - last.seconds % 60)
+    let isExact = start.zone == .floating || rules.instant(of: rules.civil(at: last)) == minute
+    return (rings, isExact ? start.zone : .named("UTC"))
+  }
+
+  /// Returns the instants of the reminders of an event, ascending, without those at fixed times of the past.
+  func allRings(
+    of civil: CivilDateTime, like start: CalendarMoment, _ reminders: [CalendarReminder]
+  ) -> [Instant] {
+    let rules = zones.rules(start.zone)
     func instant(_ civil: CivilDateTime, _ duration: CalendarDuration) -> Instant {
       let day = CivilDateTime(civil.date.adding(days: duration.days), civil.time)
       return rules.instant(of: day).adding(seconds: Int64(duration.seconds))
@@ -117,12 +130,6 @@ extension CalendarItem {
     if rings.isEmpty || (isWholeDayAlarm && reminders == [.start(CalendarDuration())]) {
       rings = [rules.instant(of: plain)]
     }
-    rings = Set(rings).sorted()
-    rings.removeAll { $0 <= context.now }
-    guard let last = rings.last else { return nil }
-    // The second of two equal times of the wall clock can only be written in another zone.
-    let minute = Instant(seconds: last.seconds - last.seconds % 60)
-    let isExact = start.zone == .floating || rules.instant(of: rules.civil(at: last)) == minute
-    return (rings, isExact ? start.zone : .named("UTC"))
+    return Set(rings).sorted()
   }
 }

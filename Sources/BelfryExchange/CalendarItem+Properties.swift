@@ -76,6 +76,9 @@ extension CalendarItem {
       ?? item.rejected.first { $0.name == "STATUS" }?.value.uppercased()
   }
 
+  /// True for a disabled alarm of KAlarm.
+  var isDisabled: Bool { status?.hasPrefix("X-DISABLED") ?? false || status == "DISABLED" }
+
   /// True for an item of an answer to an invitation, or of a proposal.
   var isAnswer: Bool { item.first(CalendarComponent.answer) != nil }
 

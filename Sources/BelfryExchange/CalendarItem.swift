@@ -40,19 +40,22 @@ struct CalendarItem {
       remark.isFailure = false
       return remark
     }
-    let changes = series.changes.map { CalendarItem($0, context) }
+    let main = series.items.first.map { CalendarItem($0, context) }
+    let changes = latestChanges(of: series, main, context)
+    var moved: Set<String> = []
     for (number, component) in series.items.enumerated() {
       let item = CalendarItem(component, context)
       do throws(Unsupported) {
-        alarms += try item.alarms(changes: number == 0 ? changes : [], isOnly: number == 0)
+        alarms += try item.alarms(
+          changes: number == 0 ? changes : [], isOnly: number == 0, &moved)
       } catch {
         let remark = item.remark(error, of: item.identifier)
         if error.isOver { over.append(remark) } else { leftOut.append(remark) }
       }
     }
-    let main = series.items.first.map { CalendarItem($0, context) }
     // A cancelled series has no changed occurrences either.
-    for change in changes where main?.status != "CANCELLED" {
+    for change in changes where main?.status != "CANCELLED" && !moved.contains(change.nameOfChange)
+    {
       do throws(Unsupported) {
         alarms += try change.changedAlarms(of: main, others: changes)
       } catch {
@@ -64,6 +67,25 @@ struct CalendarItem {
     // A series that is over can have a changed occurrence in the future.
     if alarms.isEmpty { leftOut += over }
     return (alarms, leftOut)
+  }
+
+  /// Returns the changes of a series, without the earlier ones of an occurrence that the document writes in several zones.
+  private static func latestChanges(
+    of series: CalendarSeries, _ main: CalendarItem?, _ context: CalendarContext
+  ) -> [CalendarItem] {
+    let changes = series.changes.map { CalendarItem($0, context) }
+    guard let start = try? main?.start() else { return changes }
+    let events = changes.map { $0.changed.map { context.zones.civil($0, like: start) } }
+    var latest: [CivilDateTime: Int] = [:]
+    for (index, event) in events.enumerated() {
+      guard let event else { continue }
+      if let known = latest[event], changes[known].item.isLaterRevision(than: changes[index].item) {
+        continue
+      }
+      latest[event] = index
+    }
+    return changes.indices.filter { index in events[index].map { latest[$0] == index } ?? true }
+      .map { changes[$0] }
   }
 
   /// Returns the remark that an item is left out.
@@ -83,9 +105,10 @@ struct CalendarItem {
   /// - Parameters:
   ///   - changes: The changes of single occurrences, which the alarm of the rule leaves out.
   ///   - isOnly: False for an item whose UID another item has, too.
+  ///   - moved: Receives the names of the changes that are moves of the alarm of the rule.
   /// - Throws: `Unsupported` if the item has no future occurrence or Belfry cannot represent it.
   private func alarms(
-    changes: [CalendarItem], isOnly: Bool
+    changes: [CalendarItem], isOnly: Bool, _ moved: inout Set<String>
   ) throws(Unsupported) -> [ForeignAlarm] {
     if let ending { throw Unsupported(ending) }
     let start = try start()
@@ -116,10 +139,17 @@ struct CalendarItem {
           events = try events.ending(before: later)
           dates.removeAll { zones.civil($0, like: start) >= later }
         }
-        let (alarm, omitted) = try series(
-          events, reminders, omitting: moments("EXDATE"), and: others.compactMap(\.changed), name,
-          &losses)
-        alarms.append(alarm)
+        var result = try series(
+          events, reminders, omitting: moments("EXDATE"), and: others, movable: true, name, &losses)
+        for move in result.moves {
+          moved.insert(move.change.nameOfChange)
+          guard let single = try? move.change.changedAlarms(of: self, others: changes).first else {
+            continue
+          }
+          losses += single.losses.filter { !losses.contains($0) }
+          for civil in move.times.keys { result.alarm.substitutes[civil] = single }
+        }
+        alarms.append(result.alarm)
         // Whether the start is an event, too, is not defined (RFC 5545, 3.8.5.3).
         if !events.occurrences.contains(start.civil), zones.instant(start) > context.now,
           !rule.contains("BYHOUR"), !rule.contains("BYMINUTE")
@@ -128,7 +158,7 @@ struct CalendarItem {
         }
         dates.removeAll { date in
           let civil = zones.civil(date, like: start)
-          return events.occurrences.contains(civil) || omitted.contains(civil)
+          return events.occurrences.contains(civil) || result.omitted.contains(civil)
         }
       } catch {
         if !error.isOver { throw error }
@@ -178,9 +208,9 @@ struct CalendarItem {
       if let later { events = try events.ending(before: later) }
       events.shift = zones.civil(start, like: first).minuteNumber - from.minuteNumber
       let changes = others.filter { !$0.changesFollowing && !$0.repeats(main) }
-      let (alarm, _) = try series(
-        events, reminders, omitting: main.moments("EXDATE"), and: changes.compactMap(\.changed),
-        name, &losses)
+      let alarm = try series(
+        events, reminders, omitting: main.moments("EXDATE"), and: changes, name, &losses
+      ).alarm
       // All later dates move by the same distance (RFC 5545, 3.8.4.4).
       let kept = main.moments("EXDATE") + changes.compactMap(\.changed)
       let omitted = Set(kept.map { zones.civil($0, like: first) })
@@ -215,7 +245,7 @@ struct CalendarItem {
   }
 
   /// True if the item changes all later occurrences, too.
-  private var changesFollowing: Bool {
+  var changesFollowing: Bool {
     item.first("RECURRENCE-ID")?.parameters["RANGE"]?.uppercased() == "THISANDFUTURE"
   }
 
@@ -237,13 +267,13 @@ struct CalendarItem {
     return ForeignChange(alarm: Identifier(naming: uid), title: title, rings: rings)
   }
 
-  /// Returns true if the item, a change of one occurrence, rings as the series does. Some programs write such changes
-  /// for other properties.
+  /// Returns true if the item, a change of one occurrence, rings as the series does, with the same texts. Some programs
+  /// write such changes for other properties.
   private func repeats(_ main: CalendarItem) -> Bool {
     guard ending == nil, !changesFollowing, let changed, let start = try? start() else {
       return false
     }
-    return zones.civil(changed, like: start) == start.civil && title == main.title
+    return zones.civil(changed, like: start) == start.civil && addsNothing(to: main)
       && item.components("VALARM").map(\.text) == main.item.components("VALARM").map(\.text)
       && (try? main.start())?.isDate == start.isDate
   }
@@ -256,7 +286,7 @@ struct CalendarItem {
     let (title, note) = texts
     var alarm = ForeignAlarm(
       id: Identifier(naming: name), title: title, note: note, schedule: schedule, zone: zone)
-    alarm.enabled = !(status?.hasPrefix("X-DISABLED") ?? false) && status != "DISABLED"
+    alarm.enabled = !isDisabled
     let labels = item.all("CATEGORIES").flatMap { context.library.texts($0.value) }
     losses += alarm.addTags(labels).map { "the category \($0)" }
     return alarm

@@ -12,7 +12,8 @@ struct CalendarSeries {
   /// 1. A component without a UID is a group of its own.
   /// 2. Of several items, those with the highest SEQUENCE count (RFC 5545, 3.8.7.4). If they start at the same time,
   ///    only one of them counts: a cancelled one, or else the one that was written last.
-  /// 3. Of several changes of one occurrence, only the one with the highest SEQUENCE counts.
+  /// 3. Of several changes of one occurrence, only the one with the highest SEQUENCE counts, then the one with the last
+  ///    DTSTAMP, then the one with the last LAST-MODIFIED, then a cancelled one, then the last one in the document.
   static func groups(of components: [CalendarComponent]) -> [CalendarSeries] {
     var order: [String] = []
     var groups: [String: [CalendarComponent]] = [:]
@@ -33,7 +34,7 @@ struct CalendarSeries {
         continue
       }
       if let index = changed[occurrence.value] {
-        if !CalendarSeries.replaces(changes[index], component) { changes[index] = component }
+        if !changes[index].isLaterRevision(than: component) { changes[index] = component }
       } else {
         changed[occurrence.value] = changes.count
         changes.append(component)
@@ -73,6 +74,18 @@ struct CalendarSeries {
 extension CalendarComponent {
   /// The number of the revision.
   var sequence: Int { first("SEQUENCE").flatMap { Int($0.value) } ?? 0 }
+
+  /// Returns true if the component is the later revision of two changes of one occurrence.
+  func isLaterRevision(than other: CalendarComponent) -> Bool {
+    func rank(_ component: CalendarComponent) -> (Int, String, String, Int) {
+      let isCancelled = component.first("STATUS")?.value.uppercased() == "CANCELLED"
+      return (
+        component.sequence, component.first("DTSTAMP")?.value ?? "",
+        component.first("LAST-MODIFIED")?.value ?? "", isCancelled ? 1 : 0
+      )
+    }
+    return rank(self) > rank(other)
+  }
 
   /// The property of the items of an answer to an invitation, or of a proposal (RFC 5546, 3.2.3).
   static let answer = "X-BELFRY-ANSWER"

@@ -44,6 +44,10 @@ public struct ForeignAlarm: Sendable {
   public var skipped: [CivilDateTime] = []
   /// The new times of the occurrences that were moved, by their own times.
   public var moved: [CivilDateTime: CivilDateTime] = [:]
+  /// The alarms that ring in the place of moved occurrences if those cannot be moved, by the occurrences' own times.
+  public var substitutes: [CivilDateTime: ForeignAlarm] = [:]
+  /// The alarms of the changes that are no moves, by the own times of the occurrences that the schedule leaves out.
+  public var separated: [CivilDateTime: Identifier] = [:]
   /// The properties that Belfry cannot represent, as noun phrases.
   public var losses: [String] = []
 

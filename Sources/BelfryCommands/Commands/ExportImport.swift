@@ -261,19 +261,21 @@ struct Import: ParsableCommand {
     }
     let action = ImportAlarms(alarms, ended: leftOut.compactMap(\.ended))
     let result = try dryRun ? action.preview(in: store) : action.perform(in: store)
-    warn(about: result)
+    warn(about: result, context)
     let skipping = ImportChanges(changes)
     let settings = try context.settings(store)
     let skipped =
       try dryRun
       ? skipping.preview(in: store, settings: settings)
       : skipping.perform(in: store, settings: settings)
-    let unchanged = alarms.count - result.new.count - result.updated.count
+    let brought = Set(alarms.map(\.id))
+    let unchanged =
+      alarms.count - result.changedCount - result.new.count { brought.contains($0.id) }
     if common.json {
       try Console.write(
         ImportDocument(
-          imported: result.new.count, unchanged: unchanged, updated: result.updated.count,
-          removed: result.removed.count, leftOut: leftOut))
+          imported: result.new.count, unchanged: unchanged, updated: result.changedCount,
+          removed: result.removed.count, leftOut: leftOut, moves: result.moves))
     } else {
       show(result, unchanged: unchanged, leftOut: leftOut.count, context)
       for change in skipped {
@@ -295,7 +297,7 @@ struct Import: ParsableCommand {
     let count = result.new.count
     var parts = ["\(unchanged) already in the store", "\(leftOut) left out"]
     if !result.removed.isEmpty { parts.insert("\(result.removed.count) removed", at: 0) }
-    if !result.updated.isEmpty { parts.insert("\(result.updated.count) changed", at: 0) }
+    if result.changedCount > 0 { parts.insert("\(result.changedCount) changed", at: 0) }
     Console.line(
       "\(verb) \(count) alarm\(count == 1 ? "" : "s"); \(parts.joined(separator: ", ")).")
     for alarm in result.new {
@@ -309,13 +311,33 @@ struct Import: ParsableCommand {
         before.schedule == after.schedule ? schedules[0] : schedules.joined(separator: " → ")
       Console.line("  changed: \(title): \(schedule)")
     }
+    for move in result.moves {
+      let (title, zone) = (Printable.text(move.title), move.zone.text)
+      let time = context.times.full(move.time, zone: zone)
+      let own = context.times.full(move.occurrence, zone: zone)
+      Console.line(
+        move.time == move.occurrence
+          ? "  moved back: \(title): \(own)" : "  moved: \(title): \(own) → \(time)")
+    }
+    for move in result.skipped {
+      let own = context.times.full(move.occurrence, zone: move.zone.text)
+      Console.line("  skipped: \(Printable.text(move.title)): \(own)")
+    }
     for alarm in result.removed { Console.line("  removed: \(Printable.text(alarm.title))") }
   }
 
-  private func warn(about result: ImportAlarms.Result) {
+  private func warn(about result: ImportAlarms.Result, _ context: CommandContext) {
     for alarm in result.edited {
       CommandDiagnostic.warn(
         "\(Printable.text(alarm.title)) differs from the file, but was edited here since its import; it was not changed."
+      )
+    }
+    for move in result.editedMoves {
+      let (title, zone) = (Printable.text(move.title), move.zone.text)
+      let time = context.times.full(move.time, zone: zone)
+      let own = context.times.full(move.occurrence, zone: zone)
+      CommandDiagnostic.warn(
+        "\(title): the file moves \(own) to \(time), but it was moved here since its import; it was not changed."
       )
     }
     for alarm in result.new where !alarm.losses.isEmpty {
