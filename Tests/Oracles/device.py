@@ -60,8 +60,8 @@ class Device:
         raise Refused(outcome.err.strip().replace("\n", " / "))
 
     def next(self, alarm, count):
-        """Returns the next dates of an alarm."""
+        """Returns the next dates of an alarm, as they are after moves."""
         found = json.loads(self.must("next", alarm, "--count", str(count), "--json"))
-        return [moment(item["occurrence"]) for item in found]
+        return [moment(item.get("movedTo", item["occurrence"])) for item in found]
 
 def moment(text): return datetime.strptime(text, "%Y-%m-%dT%H:%M")

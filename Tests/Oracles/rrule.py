@@ -70,7 +70,8 @@ def earliest(rule, start):
 # --- Events ---
 
 def try_events(chance, results, device, size):
-    """Compares the rules of events. They begin with an occurrence of their rule, and their count begins there."""
+    """Compares the rules of events. They begin with an occurrence of their rule, and their count begins there. Of some of
+    them, one occurrence is moved."""
     lines, expected = ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Belfry//oracles//EN"], {}
     for number in range(size):
         rule = text(chance, device.now)
@@ -83,7 +84,14 @@ def try_events(chance, results, device, size):
         title = f"Event {number:03}"
         lines += ["BEGIN:VEVENT", f"UID:{number}", "DTSTAMP:20250101T000000Z", f"SUMMARY:{title}",
                   f"DTSTART:{first[0]:%Y%m%dT%H%M%S}", f"RRULE:{rule}", "END:VEVENT"]
-        expected[title] = (f"DTSTART:{first[0]:%Y%m%dT%H%M} RRULE:{rule}", dates(rule, first[0], device.now, COUNT))
+        shown, moments = f"DTSTART:{first[0]:%Y%m%dT%H%M} RRULE:{rule}", dates(rule, first[0], device.now, COUNT)
+        moved = move(rule, first[0], device.now)
+        if moved:
+            own, new, moments = moved
+            shown += f" RECURRENCE-ID:{own:%Y%m%dT%H%M} to {new:%Y%m%dT%H%M}"
+            lines += ["BEGIN:VEVENT", f"UID:{number}", "DTSTAMP:20250101T000000Z", f"SUMMARY:{title}",
+                      f"RECURRENCE-ID:{own:%Y%m%dT%H%M%S}", f"DTSTART:{new:%Y%m%dT%H%M%S}", "END:VEVENT"]
+        expected[title] = (shown, moments)
     source = "\n".join([*lines, "END:VCALENDAR", ""])
     messages = device.run("import", "-", source=source).err
     for title, (shown, moments) in expected.items():
@@ -96,6 +104,19 @@ def try_events(chance, results, device, size):
         else:
             found = device.next(title, COUNT)
         compare(results, "events", f"{shown} at {device.now:%Y-%m-%dT%H:%M}", found, moments)
+
+def move(rule, start, now):
+    """Returns one of the next dates of some rules, its new time, and the next dates with it. There is no other date at the
+    new time. The choice depends on the rule alone, so that earlier seeds keep their rules."""
+    chance = random.Random(f"{rule} {start}")
+    found = dates(rule, start, now, COUNT + 1)
+    if chance.random() < 0.5 or not isinstance(found, list) or not found:
+        return None
+    own = chance.choice(found)
+    new = own + timedelta(minutes=chance.choice([chance.randint(1, 300), chance.randint(1, 20_000)]))
+    if dates(rule, start, new - timedelta(minutes=1), 1) == [new] or new >= LAST:
+        return None
+    return own, new, sorted([*(date for date in found if date != own), new])[:COUNT]
 
 def compare(results, kind, shown, found, expected):
     """Compares the dates within the horizon."""
