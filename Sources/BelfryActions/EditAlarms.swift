@@ -109,9 +109,10 @@ public struct EditAlarms: AlarmAction {
   /// - Throws: `ActionError`, and the errors of the edit. Of several alarms, `ActionError.failed` with the first one.
   public func plan(_ alarms: [Alarm], in store: Store) throws -> ActionPlan<[AlarmChange]> {
     let status = try store.statusReader()
+    let confirms = try store.settings().settings.tier.confirmsCompletion
     let changes = try alarms.map { alarm in
       do {
-        return try edited(alarm, in: store, status)
+        return try edited(alarm, in: store, status, confirms: confirms)
       } catch  where alarms.count > 1 {
         throw ActionError.failed(alarm, error)
       }
@@ -127,8 +128,10 @@ public struct EditAlarms: AlarmAction {
   }
 
   /// Returns the change of one alarm; without events if it stays the same and no part was stated.
+  ///
+  /// - Parameter confirms: True if the tier has a pending state.
   private func edited(
-    _ before: Alarm, in store: Store, _ status: (Alarm) -> AlarmStatus
+    _ before: Alarm, in store: Store, _ status: (Alarm) -> AlarmStatus, confirms: Bool
   ) throws -> AlarmChange {
     var wanted = before
     try edit(&wanted)
@@ -137,17 +140,20 @@ public struct EditAlarms: AlarmAction {
       return AlarmChange(before: before, alarm: before, events: [], status: status(before))
     }
     let (now, device) = (store.context.now, store.device)
-    let alarm = wanted.stamped(against: before, at: now, device: device)
+    var alarm = wanted.stamped(against: before, at: now, device: device)
       .restating(stated, since: before, at: now, device: device)
-    if !Set(fields).isDisjoint(with: [.schedule, .zone]),
-      store.timeline(alarm).next(after: now) == nil
-    {
-      throw ActionError.noFutureOccurrence(alarm.schedule)
+    var kept: [Event] = []
+    if !Set(fields).isDisjoint(with: [.schedule, .zone]) {
+      let timeline = store.timeline(alarm)
+      if timeline.next(after: now) == nil { throw ActionError.noFutureOccurrence(alarm.schedule) }
+      let transition = timeline.rescheduled(
+        from: store.timeline(before), status(before), at: now, confirms: confirms)
+      (alarm, kept) = (transition.alarm, transition.events)
     }
     let facts =
       action == .edited ? LogPayload.fields(fields.isEmpty ? stated.allFields : fields) : nil
     let events =
-      sideEffects(of: fields, from: before, to: alarm, in: store, status)
+      sideEffects(of: fields, from: before, to: alarm, in: store, status) + kept
       + [Event(action, payload: payload ?? facts)]
     return AlarmChange(before: before, alarm: alarm, events: events, status: status(alarm))
   }

@@ -394,6 +394,44 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     #expect(status.next?.civil == friday)
   }
 
+  @Test(
+    "An occurrence that rings when its schedule is edited stays unconfirmed",
+    arguments: [(true, AlarmStatus.State.pending), (false, .missed)])
+  func editWhileRinging(confirms: Bool, state: AlarmStatus.State) throws {
+    let before = try rent()
+    var after = before
+    after.schedule = try schedule(
+      .weekly([.monday, .friday], .init(start: date("2026-11-20"))), "11:00")
+    let now = due.adding(seconds: 60)
+    let settings = confirms ? plus : free
+    let status = timeline(before).status(at: now, settings: settings, ledger: rung(before))
+    #expect(status.state == .ringing)
+    let edited = timeline(after.stamped(against: before, at: now, device: laptop))
+      .rescheduled(from: timeline(before), status, at: now, confirms: confirms)
+    #expect(edited.events.map(\.action) == [confirms ? .stopped : .missed])
+    let kept = timeline(edited.alarm).status(at: now, settings: settings, ledger: rung(before))
+    #expect(kept.state == state)
+    #expect(kept.current == monday)
+    #expect(kept.next?.civil == civil("2026-11-23T11:00"))
+  }
+
+  @Test("An occurrence that a new zone lets ring once more is not pending")
+  func zoneEditWhileRinging() throws {
+    let before = try rent()
+    var after = before
+    after.zone = .named("America/New_York")
+    let now = due.adding(seconds: 60)
+    let status = timeline(before).status(at: now, settings: plus, ledger: rung(before))
+    let newYork = try zone("America/New_York")
+    let edited = Timeline(
+      after.stamped(against: before, at: now, device: laptop), zone: newYork
+    ).rescheduled(from: timeline(before), status, at: now, confirms: true)
+    #expect(edited.events.isEmpty)
+    let kept = Timeline(edited.alarm, zone: newYork)
+      .status(at: now, settings: plus, ledger: rung(before))
+    #expect(kept.next?.at == instant("2026-11-23T14:00:00Z"))
+  }
+
   @Test func aScheduleEditFiresNothingRetroactively() throws {
     let before = try rent()
     var after = before

@@ -84,7 +84,7 @@ struct Edit: ParsableCommand {
     let action = try edit.action(editing.selection.ids, in: store, parser)
     guard let changes = try editing.run(action, scheduler: { context.checkScheduler(of: store) })
     else { return }
-    try show(changes, edit, isBulk: editing.isBulk, store, context)
+    try show(changes, edit, editing, store, context)
   }
 
   /// Returns true if words behind the alarms are a schedule, or tags.
@@ -116,11 +116,11 @@ struct Edit: ParsableCommand {
   }
 
   private func show(
-    _ changes: [AlarmChange], _ edit: AlarmEdit, isBulk: Bool, _ store: Store,
+    _ changes: [AlarmChange], _ edit: AlarmEdit, _ editing: AlarmEditing, _ store: Store,
     _ context: CommandContext
   ) throws {
     if edit.delivery.isGiven { edit.delivery.warn(try context.settings(store).tier) }
-    guard !isBulk, let change = changes.first else {
+    guard !editing.isBulk, let change = changes.first else {
       if !common.json { _ = context.checkScheduler(of: store) }
       return SoundPreview(context).play(edit.delivery.sound)
     }
@@ -149,6 +149,7 @@ struct Edit: ParsableCommand {
       Console.line("Now: \(schedule(of: alarm)).")
     }
     Console.line("\(what): \(output.next(alarm, status)).")
+    for line in editing.consequences(of: change) { Console.line(line) }
     context.show(output.batteryWarnings[alarm.id], isStill: motion.noAnimation)
     SoundPreview(context).play(edit.delivery.sound)
   }

@@ -71,6 +71,7 @@ struct AlarmEditing {
       return changes
     }
     if !isAsked { for line in lines(changes) { Console.line(line) } }
+    for change in changes { for line in consequences(of: change) { Console.line(line) } }
     let count = changes.count { !$0.fields.isEmpty }
     Console.line(
       count == 0
@@ -136,6 +137,27 @@ struct AlarmEditing {
     let same = changes.filter { $0.fields.isEmpty }.map(title)
     if !same.isEmpty { lines.append("Unchanged: \(same.joined(separator: ", "))") }
     return lines
+  }
+
+  /// Returns what an edit of the schedule has done to single occurrences, in sentences.
+  func consequences(of change: AlarmChange) -> [String] {
+    let output = AlarmOutput(store: store, style: context.style)
+    let name = title(change)
+    return change.events.compactMap { event in
+      guard let civil = event.occurrence else { return nil }
+      let when = output.when(civil, zone: change.alarm.zone.text)
+      switch event.action {
+      case .stopped: return "\(name) (\(when)) is pending until 'belfry done'."
+      case .missed: return "\(name) (\(when)) no longer rings, and counts as missed."
+      case .unskipped:
+        return "\(name) is no longer skipped on \(when), because its schedule has changed."
+      case .moved:
+        guard case .move(_, let time) = event.payload else { return nil }
+        let later = output.when(time, zone: change.alarm.zone.text)
+        return "\(name) of \(when) still rings at its new time: \(later)."
+      default: return nil
+      }
+    }
   }
 
   private func title(_ change: AlarmChange) -> String {

@@ -73,7 +73,7 @@ extension Timeline {
   /// | answer | from | to |
   /// |---|---|---|
   /// | stop | ringing, snoozed | pending; done on the free tier |
-  /// | done | ringing, snoozed, pending, missed; upcoming if early; auto-completed if named | done |
+  /// | done | ringing, snoozed, pending, missed; upcoming if early or if the schedule follows completions; auto-completed if named | done |
   /// | snooze | ringing, snoozed | snoozed, rings again after the delay |
   /// | skip | ringing, snoozed, pending, upcoming; missed if named | skipped |
   /// | unskip | skipped and still ahead | upcoming |
@@ -167,7 +167,7 @@ extension Timeline {
       guard let open else { throw refusal }
       return [open]
     case .done(let moment, let early):
-      let ahead = early ? status.next?.civil : nil
+      let ahead = early || isCompletedEarly(at: now) ? status.next?.civil : nil
       guard
         let target = moment.flatMap({ nearest(to: $0, open, status) }) ?? open ?? pending
           ?? status.missed.last ?? ahead
@@ -182,6 +182,13 @@ extension Timeline {
       if status.missed.isEmpty { throw refusal }
       return status.missed
     }
+  }
+
+  /// Returns true if a completion means the next occurrence although none is open: if the schedule counts from the
+  /// completions, as of a filter that is changed before it is due. A second completion on one day is a repetition.
+  private func isCompletedEarly(at now: Instant) -> Bool {
+    guard alarm.schedule.followsCompletion else { return false }
+    return alarm.completed(in: zone, at: now).map { $0 < zone.civil(at: now).date } ?? true
   }
 
   /// Returns the unconfirmed occurrence that was due nearest to a moment at which something was done; nil for none.

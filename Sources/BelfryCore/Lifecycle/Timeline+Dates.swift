@@ -2,7 +2,7 @@ extension Timeline {
   /// Returns the occurrences that ring on a date, in ascending order: those of the schedule and those with a record, such
   /// as a pending one of an earlier schedule. If there are none, those that were moved from that date.
   public func occurrences(on date: CivilDate) -> [CivilDateTime] {
-    var own = Set(alarm.progress.occurrences.keys)
+    var own = Set(alarm.progress.occurrences.filter { hasEnded($0) }.map(\.key))
     var last = CivilDateTime(date, .midnight).previous
     while let next = scheduled.next(after: last), next.date == date {
       own.insert(next)
@@ -11,6 +11,13 @@ extension Timeline {
     own.formUnion(moved.map(\.civil))
     let ringing = own.filter { alarm.progress.time(of: $0).date == date }
     return inOrder(ringing.isEmpty ? own.filter { $0.date == date } : ringing)
+  }
+
+  /// Returns true if an occurrence has a record that counts, or had one that ended it. A skip under an earlier schedule
+  /// does not count.
+  private func hasEnded(_ entry: (key: CivilDateTime, value: OccurrenceRecord)) -> Bool {
+    record(of: entry.key) != nil || !entry.value.automatic.isEmpty
+      || entry.value.answer != .skipped
   }
 
   /// Returns the occurrence that rings last at or before a civil time, settled or not; nil if there is none.

@@ -29,6 +29,7 @@ extension Timeline {
   /// 4. A new alarm is deleted if it has not fired and was not answered. A deleted alarm is restored.
   /// 5. An outcome that followed from a change of the settings, in the same action, is taken back with it.
   /// 6. An occurrence that the action moved rings at its earlier time again.
+  /// 7. Skips ahead of time count under a restored schedule as they did before.
   ///
   /// All other changes since then stay.
   ///
@@ -85,6 +86,7 @@ extension Timeline {
     result.keepOutcomes(earlier: alarm.mergeState.stamps, Set(stamped))
     try reopen(after, before, acted: acted, now: now, in: &result)
     try moveBack(after, before, stamp, in: &result)
+    if stamped.contains(.schedule) { keepSkips(before, in: &result) }
     if takesBackOutcomes { takeBackOutcomes(after, before, in: &result) }
     let isRestored = after.isDeleted && !before.isDeleted
     if before.enabled,
@@ -149,6 +151,17 @@ extension Timeline {
         result.progress.occurrences[civil]?.schedule = stamp
       }
       result.keepOutcomes(of: civil, earlier: before.stamps(for: civil), [.schedule])
+    }
+  }
+
+  /// Lets the skips ahead of time count again under the restored schedule.
+  private func keepSkips(_ before: Alarm, in result: inout Alarm) {
+    for (civil, record) in before.progress.occurrences where record.answer == .skipped {
+      guard let made = record.schedule, made == before.timingStamp(of: civil),
+        result.progress.occurrences[civil]?.answer == .skipped
+      else { continue }
+      let stamp = result.timingStamp(of: civil)
+      result.progress.occurrences[civil]?.schedule = stamp
     }
   }
 
