@@ -182,7 +182,7 @@ import Testing
     #expect(today.first?.all("li").last?.text == "and 3 more")
   }
 
-  @Test("The occurrences of an alarm on a day are one entry with the most urgent state")
+  @Test("The occurrences of an alarm on a day that are in one state are one entry")
   func dayEntries() {
     let (tea, rent) = (Identifier(high: 1, low: 1), Identifier(high: 1, low: 2))
     let states: [(Identifier, Int, Agenda.State)] = [
@@ -198,7 +198,8 @@ import Testing
     let shown = DayEntry.entries(of: Agenda.Day(Self.today, entries: entries))
     #expect(
       shown.map { "\($0.alarm == tea) \($0.time) \($0.count) \($0.state)" } == [
-        "true 08:00 3 missed", "false 21:00 1 upcoming",
+        "true 08:00 1 done", "true 12:00 1 missed", "true 20:00 1 upcoming",
+        "false 21:00 1 upcoming",
       ])
   }
 

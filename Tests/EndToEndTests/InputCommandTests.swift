@@ -182,7 +182,7 @@ import Testing
     #expect(skip.object["occurrence"] as? String == "2027-01-01T09:00", "\(skip.err)")
     let several = try await run(sandbox, ["skip", "pills", "--occurrence", "tomorrow", "--yes"])
     #expect(several.status == 2)
-    #expect(several.err.contains("Name one: 2026-11-24T09:00, 2026-11-24T21:00."))
+    #expect(several.err.contains("Name one: --occurrence 2026-11-24T09:00 or 2026-11-24T21:00."))
     let none = try await run(
       sandbox, ["skip", "--yes", "rent", "--occurrence", "tomorrow", "--yes"])
     #expect(none.status == 2)

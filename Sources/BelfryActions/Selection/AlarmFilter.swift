@@ -9,7 +9,7 @@ import BelfryStore
 /// | `+home` | with the tag |
 /// | `ringing`, `snoozed`, `pending`, `missed`, `paused`, `disabled`, `finished`, `active` | in the state |
 /// | `enabled`, `skipped` | not disabled; with a skipped occurrence ahead |
-/// | `due:today`, `due:tomorrow`, `due:week`, `due:month`, `due:DATE` | that ring next in the time, or are open now |
+/// | `due:today`, `due:tomorrow`, `due:week`, `due:month`, `due:december`, `due:DATE` | that ring next in the time, or are open now |
 /// | any other word | with the text in the title or the note |
 ///
 /// An alarm is selected if it matches all words of the first three rows, and any of the texts. Texts that together are a
@@ -43,7 +43,7 @@ public struct AlarmFilter: Sendable {
     today = context.today
     zone = context.zone
     terms = try words.map {
-      try AlarmFilter.term($0, today: context.today, readDate) ?? .text($0.lowercased())
+      try AlarmFilter.term($0, context, readDate) ?? .text($0.lowercased())
     }
   }
 
@@ -51,7 +51,7 @@ public struct AlarmFilter: Sendable {
   ///
   /// - Throws: `SelectionError.badTag`, and the errors of `readDate`.
   static func term(
-    _ word: String, today: CivilDate, _ readDate: (String) throws -> CivilDate
+    _ word: String, _ context: InputContext, _ readDate: (String) throws -> CivilDate
   ) throws -> Term? {
     if word.hasPrefix("+"), word.count > 1 {
       do throws(TagError) {
@@ -62,7 +62,7 @@ public struct AlarmFilter: Sendable {
     }
     let lowered = word.lowercased()
     if lowered.hasPrefix(duePrefix) {
-      return .due(try dates(String(lowered.dropFirst(duePrefix.count)), today, readDate))
+      return .due(try dates(String(lowered.dropFirst(duePrefix.count)), context, readDate))
     }
     switch lowered {
     case "enabled": return .enabled
@@ -74,17 +74,59 @@ public struct AlarmFilter: Sendable {
   private static let duePrefix = "due:"
 
   private static func dates(
-    _ word: String, _ today: CivilDate, _ readDate: (String) throws -> CivilDate
+    _ word: String, _ context: InputContext, _ readDate: (String) throws -> CivilDate
   ) throws -> ClosedRange<CivilDate> {
+    let today = context.today
     switch word {
     case "today": return today...today
     case "tomorrow": return today.adding(days: 1)...today.adding(days: 1)
     case "week": return today...today.adding(days: 6)
     case "month": return today...today.adding(Period(1, .month)).adding(days: -1)
     default:
+      if let period = period(word, context) { return period }
       let date = try readDate(word)
       return date...date
     }
+  }
+
+  /// Returns the dates of `this week`, `next month`, `december` or `2027`; nil for any other text.
+  private static func period(_ text: String, _ context: InputContext) -> ClosedRange<CivilDate>? {
+    let words = text.split(separator: " ").map(String.init)
+    guard let last = words.last else { return nil }
+    let isYear = last.count == 4 && Int(last) ?? 0 > 1900
+    let isMonth =
+      words[0].count >= 3 && CivilDate.monthNames.contains { words[0].hasPrefix($0.lowercased()) }
+    let unit: CalendarUnit
+    switch (words.count, last) {
+    case (1, _) where isYear: unit = .year
+    case (1, _) where isMonth, (2, _) where isMonth && isYear: unit = .month
+    case (2, "week") where ["this", "next"].contains(words[0]): unit = .week(.monday)
+    case (2, "month") where ["this", "next"].contains(words[0]): unit = .month
+    case (2, "year") where ["this", "next"].contains(words[0]): unit = .year
+    default: return nil
+    }
+    guard let found = try? Input.calendarPeriod(words, of: unit, in: context), found.rest.isEmpty
+    else { return nil }
+    return found.period?.dates
+  }
+
+  /// Returns words of `list` or `next` with a period in place of a word `due:`, such as `today`, `this week` and `december`.
+  ///
+  /// - Parameter isTitle: Returns true for the title of an alarm, which is no period.
+  public static func readingPeriods(
+    _ words: [String], _ context: InputContext, isTitle: (String) -> Bool
+  ) -> [String] {
+    for length in [2, 1] {
+      for start in words.indices where start + length <= words.count {
+        let text = words[start..<(start + length)].joined(separator: " ").lowercased()
+        let isDay = ["today", "tomorrow"].contains(text)
+        guard isDay || period(text, context) != nil, !isTitle(text),
+          !isTitle(words.joined(separator: " "))
+        else { continue }
+        return Array(words[..<start]) + [duePrefix + text] + Array(words[(start + length)...])
+      }
+    }
+    return words
   }
 
   /// The dates that all words `due:` select; nil without such a word.

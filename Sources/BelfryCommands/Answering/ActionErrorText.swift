@@ -186,7 +186,7 @@ extension CommandContext {
   func silentSelector(of store: Store) -> AlarmSelector {
     let parser = InputParser(self)
     return AlarmSelector(
-      in: store, parser.context, readDate: { try parser.date($0, of: "due:") },
+      in: store, parser.context, readDate: { try parser.date($0, of: "due") },
       report: { warnings.warn(about: $0) })
   }
 
@@ -195,7 +195,7 @@ extension CommandContext {
   func selector(of store: Store) -> AlarmSelector {
     let parser = InputParser(self)
     return AlarmSelector(
-      in: store, parser.context, readDate: { try parser.date($0, of: "due:") },
+      in: store, parser.context, readDate: { try parser.date($0, of: "due") },
       confirm: { name, summary in
         guard Style.canAsk, !isQuiet else { return false }
         Console.prompt(

@@ -81,7 +81,8 @@ struct Answering {
   ) throws -> AnswerOptions {
     let input = InputParser(context).context
     guard options.occurrence == nil, !options.all,
-      let (named, date) = options.separating(nil, { (try? Input.date($0, in: input)) != nil })
+      let (named, date) = options.separating(
+        nil, { (try? Input.date($0, in: input)) != nil || CivilDateTime($0) != nil })
     else { return options }
     if let store = context.existing,
       let last = try? context.selector(of: store).select(options.alarms, all: false, for: verb)
@@ -201,13 +202,15 @@ extension InputParser {
     let title = Printable.text(timeline.alarm.title)
     if occurrences.isEmpty {
       throw CommandError(
-        .usage, "\(option): \(title) has no occurrence on \(formatter.date(date)).",
+        .usage, "\(title) has no occurrence on \(formatter.date(date)).",
         hint: "See 'belfry next \(timeline.alarm.id.short)'.")
     }
     throw CommandError(
       .usage,
-      "\(option): \(title) has \(occurrences.count) occurrences on \(formatter.date(date)).",
-      hint: "Name one: \(occurrences.prefix(4).map(\.description).joined(separator: ", ")).")
+      "\(title) has \(occurrences.count) occurrences on \(formatter.date(date)).",
+      hint:
+        "Name one: \(option) \(occurrences.prefix(4).map(\.description).joined(separator: " or "))."
+    )
   }
 
   /// Returns the occurrence of an alarm that the option `--occurrence` names.

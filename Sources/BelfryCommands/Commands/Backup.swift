@@ -18,10 +18,20 @@ struct Backup: ParsableCommand {
         belfry backup --json
       """)
 
+  @Argument(help: .hidden)
+  var place: String?
+
   @OptionGroup var common: CommonOptions
   @ParentCommand var root: Belfry
 
   func run() throws {
+    if let place {
+      throw CommandError(
+        .usage, "backup shows the copies of the store, and makes none.",
+        hint:
+          "To keep a copy there: belfry remote add backup \(ShellWord.quoted(place)) --create, then belfry sync"
+      )
+    }
     let context = try common.context(root)
     let store = try context.open(.reading)
     let backup = try StoreBackup(of: store)

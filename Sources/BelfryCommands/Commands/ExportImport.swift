@@ -12,6 +12,21 @@ import Glibc
 /// The format of an export.
 enum ExportFormat: String, ExpressibleByArgument, CaseIterable {
   case json, ical, html
+
+  /// Creates a format from its name, or from the ending of its files.
+  init?(argument: String) {
+    switch argument.lowercased() {
+    case "ics": self = .ical
+    case "htm": self = .html
+    case let name: self.init(rawValue: name)
+    }
+  }
+
+  /// Creates the format of a file, by the ending of its name.
+  init?(file: String) {
+    guard let dot = file.lastIndex(of: "."), !file[dot...].contains("/") else { return nil }
+    self.init(argument: String(file[file.index(after: dot)...]))
+  }
 }
 
 /// The format of an import.
@@ -25,9 +40,9 @@ struct Export: AsyncParsableCommand {
     abstract: "Export the store as one document.",
     discussion: """
         belfry export > alarms.json                # alarms, log, devices and settings
-        belfry export --format ical > alarms.ics   # the alarms, for a calendar
-        belfry export --format html -o alarms.html # a page for a browser
-        belfry export --format html -o alarms.html --watch
+        belfry export alarms.ics                   # the alarms, for a calendar
+        belfry export alarms.html                  # a page for a browser
+        belfry export alarms.html --watch
 
       The JSON document is complete, and 'belfry import' may read it repeatedly. Features that a calendar cannot \
       express are listed on standard error. The page has a calendar, the outcomes and delays of twelve months, and the \
@@ -36,14 +51,19 @@ struct Export: AsyncParsableCommand {
       With --watch, the file is replaced whenever the store or the status of an alarm changes, until Ctrl-C.
       """)
 
-  @Option(help: "The format: json, ical or html.")
-  var format = ExportFormat.json
+  @Argument(help: "The file to write (default: standard output).", completion: .file())
+  var file: String?
 
   @Option(
-    name: .shortAndLong,
-    help: ArgumentHelp("The file to write (default: standard output).", valueName: "file"),
-    completion: .file())
-  var output: String?
+    name: .customLong("format"),
+    help: ArgumentHelp(
+      "json, ical or html (default: that of the file's ending, else json).", valueName: "format"))
+  var givenFormat: ExportFormat?
+
+  @Option(
+    name: [.customShort("o"), .customLong("output")],
+    help: ArgumentHelp("The file to write.", valueName: "file"), completion: .file())
+  var givenOutput: String?
 
   @Flag(help: "Replace the file whenever the store changes.")
   var watch = false
@@ -52,7 +72,16 @@ struct Export: AsyncParsableCommand {
   @ParentCommand var root: Belfry
 
   func validate() throws {
-    if watch, output == nil { throw ValidationError("--watch needs --output.") }
+    if watch, output == nil { throw ValidationError("--watch needs a file.") }
+    if file != nil, givenOutput != nil {
+      throw ValidationError("The file is named twice: as an argument, and with --output.")
+    }
+  }
+
+  /// The file to write; nil for standard output.
+  private var output: String? { file == "-" ? nil : file ?? givenOutput }
+  private var format: ExportFormat {
+    givenFormat ?? output.flatMap { ExportFormat(file: $0) } ?? .json
   }
 
   func run() async throws {

@@ -24,7 +24,8 @@ struct List: ParsableCommand {
         belfry list --format '{title}\\t{next}'
       """)
 
-  @Argument(help: "+tag, a state, due:today, due:week, due:DATE, or text.", completion: .selections)
+  @Argument(
+    help: "+tag, a state, today, this week, december, due:DATE, or text.", completion: .selections)
   var words: [String] = []
 
   @Flag(help: "List only the finished alarms.")
@@ -62,6 +63,9 @@ struct List: ParsableCommand {
     let scheduler = context.checkScheduler(of: store)
     context.checkSound(of: store)
     let all = try context.listing(store)
+    let words = AlarmFilter.readingPeriods(words, InputParser(context).context) { text in
+      (try? store.alarms(named: text))?.rule == .whole
+    }
     let filter = try context.explaining { try context.selector(of: store).filter(words) }
     // A filter for finished alarms lists them, too.
     let finished = finished || filter.terms.contains(.state(.finished))

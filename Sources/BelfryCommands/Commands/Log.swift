@@ -18,13 +18,13 @@ struct Log: ParsableCommand {
 
         belfry log rent
         belfry log done +home --since monday
-        belfry log missed skipped --since "2 weeks ago"
+        belfry log missed skipped last week
 
       For the history of the files: belfry git -- log --stat
       """)
 
   @Argument(
-    help: "An alarm (a deleted one by its id), +tag, an action, or text (default: all).",
+    help: "An alarm (a deleted one by its id), +tag, an action, a time, or text (default: all).",
     completion: .logWords)
   var words: [String] = []
 
@@ -53,13 +53,26 @@ struct Log: ParsableCommand {
     var context = try common.context(root)
     context.isQuiet = common.json || format != nil
     let parser = InputParser(context)
-    let start = try since.map { try parser.past($0, of: "--since") }
-    let end = try until.map { try parser.past($0, of: "--until") }
+    var start = try since.map { try parser.past($0, of: "--since") }
+    var end = try until.map { try parser.past($0, of: "--until") }
     guard let store = try words.isEmpty ? context.openIfAny() : context.open(.reading) else {
       if format != nil { return }
       return common.json ? Console.write("[]\n") : Console.line(Log.nothing)
     }
     pager.start(context, root)
+    var words = words
+    if since == nil, until == nil {
+      let period = Input.period(in: words, parser.context) { text in
+        (try? store.alarms(named: text))?.rule == .whole
+      }
+      words = period.words
+      if let dates = period.dates {
+        func midnight(_ date: CivilDate) -> Instant {
+          parser.context.zone.instant(of: CivilDateTime(date, .midnight))
+        }
+        (start, end) = (midnight(dates.lowerBound), midnight(dates.upperBound.adding(days: 1)))
+      }
+    }
     let filter = try context.explaining {
       try LogFilter(words, context.silentSelector(of: store), in: store)
     }
@@ -73,8 +86,8 @@ struct Log: ParsableCommand {
       let log = store.history.log(of: filter.alarm) { path, error in
         warnings.append("\(Printable.text(path)) is not valid: \(Printable.text(error.text)).")
       }
-      return log.lazy.drop { entry in end.map { entry.at >= $0 } ?? false }
-        .prefix { entry in start.map { entry.at >= $0 } ?? true }
+      return log.lazy.drop { [end] entry in end.map { entry.at >= $0 } ?? false }
+        .prefix { [start] entry in start.map { entry.at >= $0 } ?? true }
         .filter { filter.matches($0) }
     }
     if let unnamed = filter.unnamed, filter.alarm == nil, !read().contains(where: { _ in true }) {
@@ -97,7 +110,7 @@ struct Log: ParsableCommand {
       text.append(entries, to: &bytes)
       bytes.append("\n")
     }
-    let isFiltered = !words.isEmpty || since != nil || until != nil
+    let isFiltered = !self.words.isEmpty || since != nil || until != nil
     if isEmpty { Console.line(isFiltered ? "No log entry matches." : Log.nothing) }
   }
 

@@ -2,19 +2,28 @@ import ArgumentParser
 import BelfryActions
 import BelfryCore
 import BelfryDocuments
+import BelfryInput
 import BelfryStore
 import BelfryTerminal
 
 struct Next: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "next",
-    abstract: "Show the next occurrences of all alarms, or of some.")
+    abstract: "Show the next occurrences of all alarms, or of some.",
+    discussion: """
+        belfry next -n 30
+        belfry next today                # also tomorrow, this week, december
+        belfry next week                 # those of the next week
+        belfry next +home due:month
+      """)
 
   @Argument(help: "Alarms, or +tag, a state, due:week (default: all).", completion: .selections)
   var words: [String] = []
 
-  @Option(name: [.short, .customShort("n"), .long], help: "The number of occurrences.")
-  var count = 10
+  @Option(
+    name: [.short, .customShort("n"), .long],
+    help: "The maximum number of occurrences (default: 10; of a time, all).")
+  var count: Int?
 
   @OptionGroup var formatting: FormatOptions
   @OptionGroup var pager: PagerOptions
@@ -22,9 +31,12 @@ struct Next: ParsableCommand {
   @ParentCommand var root: Belfry
 
   func validate() throws {
-    if !(1...10_000).contains(count) { throw ValidationError("--count is 1 to 10000.") }
+    if let count, !(1...Next.maxCount).contains(count) {
+      throw ValidationError("--count is 1 to 10000.")
+    }
   }
 
+  private static let maxCount = 10_000
   private static let nothing = "No upcoming occurrences."
 
   private typealias Item = OccurrenceTable.Item
@@ -39,14 +51,16 @@ struct Next: ParsableCommand {
       return Console.line(Next.nothing)
     }
     pager.start(context, root)
+    let words = periods(in: store, InputParser(context).context)
     // Without words, alarms that ring too late to be shown are not even read from the index.
     let names = words.filter { !AlarmFilter.isDue($0) }
-    let dates = try dueDates(context)
+    let dates = try dueDates(words, context)
+    let count = count ?? (dates == nil ? 10 : Next.maxCount)
     let summaries =
       names.isEmpty && dates == nil
       ? try context.overview(store, ringingFirst: count)
       : try context.listed(names, in: store)
-    let items = try upcoming(summaries, store, dates, context)
+    let items = try upcoming(summaries, count, store, dates, context)
     let output = AlarmOutput(store: store, style: context.style)
     let scheduler = context.checkScheduler(of: store)
     if common.json || format != nil {
@@ -59,13 +73,28 @@ struct Next: ParsableCommand {
     Console.write(OccurrenceTable(output).text(items))
   }
 
+  /// Returns the words with periods as words `due:`. `next week` means the next week.
+  private func periods(in store: Store, _ context: InputContext) -> [String] {
+    func isTitle(_ text: String) -> Bool {
+      guard let found = try? store.alarms(named: text) else { return false }
+      return found.rule == .whole
+    }
+    let units = ["week", "month", "year"]
+    if let first = words.first, units.contains(first.lowercased()), !isTitle(first) {
+      return ["due:next \(first)"] + words.dropFirst()
+    }
+    return AlarmFilter.readingPeriods(words, context, isTitle: isTitle)
+  }
+
   /// Returns the dates of the words `due:`, which select occurrences here; nil without such a word.
-  private func dueDates(_ context: CommandContext) throws -> ClosedRange<CivilDate>? {
+  private func dueDates(
+    _ words: [String], _ context: CommandContext
+  ) throws -> ClosedRange<CivilDate>? {
     let words = words.filter(AlarmFilter.isDue)
     if words.isEmpty { return nil }
     let parser = InputParser(context)
     let filter = try AlarmFilter(words, parser.context) {
-      try parser.date($0, of: "due:")
+      try parser.date($0, of: "due")
     }
     return filter.dueDates
   }
@@ -75,7 +104,7 @@ struct Next: ParsableCommand {
   /// An alarm whose next occurrence is later than those of `count` other alarms has none of them. So at most `count`
   /// records are read.
   private func upcoming(
-    _ summaries: [AlarmSummary], _ store: Store, _ dates: ClosedRange<CivilDate>?,
+    _ summaries: [AlarmSummary], _ count: Int, _ store: Store, _ dates: ClosedRange<CivilDate>?,
     _ context: CommandContext
   ) throws -> [Item] {
     let zone = context.storeContext.zones.local

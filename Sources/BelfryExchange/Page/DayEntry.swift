@@ -1,6 +1,6 @@
 import BelfryCore
 
-/// The occurrences of an alarm on one day, which the calendar of a page shows as one entry.
+/// The occurrences of an alarm on one day that are in the same state, which the calendar of a page shows as one entry.
 struct DayEntry: Hashable {
   /// The alarm.
   let alarm: Identifier
@@ -8,8 +8,14 @@ struct DayEntry: Hashable {
   let time: CivilTime
   /// The number of the occurrences.
   private(set) var count = 1
-  /// The most urgent state.
-  private(set) var state: Agenda.State
+  /// Their state.
+  let state: Agenda.State
+
+  /// What the occurrences of one entry share.
+  private struct Kind: Hashable {
+    let alarm: Identifier
+    let state: Agenda.State
+  }
 
   /// Creates the entry of a first occurrence.
   private init(_ occurrence: Agenda.Entry) {
@@ -20,14 +26,14 @@ struct DayEntry: Hashable {
 
   /// Returns the entries of a day, in the order of their times. Paused occurrences have none.
   static func entries(of day: Agenda.Day) -> [DayEntry] {
-    var places = [Identifier: Int](minimumCapacity: day.entries.count)
+    var places = [Kind: Int](minimumCapacity: day.entries.count)
     var entries: [DayEntry] = []
     for occurrence in day.entries where occurrence.state != .paused {
-      if let place = places[occurrence.alarm] {
+      let kind = Kind(alarm: occurrence.alarm, state: occurrence.state)
+      if let place = places[kind] {
         entries[place].count += 1
-        entries[place].state = min(entries[place].state, occurrence.state)
       } else {
-        places[occurrence.alarm] = entries.count
+        places[kind] = entries.count
         entries.append(DayEntry(occurrence))
       }
     }
