@@ -123,8 +123,10 @@ struct ImportMoves: AlarmAction {
     }
     guard let change = try edit.plan([before], in: store).outcome.first else { return nil }
     var alarm = change.alarm
+    // The document's moves replace those that the edit of the schedule has kept.
     alarm.progress.moves = before.progress.moves
-    return AlarmChange(before: before, alarm: alarm, events: change.events, status: change.status)
+    let events = change.events.filter { $0.action != .moved }
+    return AlarmChange(before: before, alarm: alarm, events: events, status: change.status)
   }
 }
 

@@ -156,11 +156,16 @@ struct CalendarEvents {
     if !tags.isEmpty { event.add("CATEGORIES", tags.joined(separator: ",")) }
     event.add(CalendarEvents.recordProperty, library.escaped(definition))
     if alarm.enabled {
-      var reminder = CalendarComponent("VALARM")
-      reminder.add("ACTION", "DISPLAY")
-      reminder.add("DESCRIPTION", library.escaped(alarm.title))
-      reminder.add("TRIGGER", "PT0S")
-      event.components.append(reminder)
+      let warnings = (alarm.delivery.warnings?.seconds ?? []).map { seconds in
+        seconds % 86_400 == 0 ? "-P\(seconds / 86_400)D" : "-PT\(seconds / 60)M"
+      }
+      for trigger in warnings + ["PT0S"] {
+        var reminder = CalendarComponent("VALARM")
+        reminder.add("ACTION", "DISPLAY")
+        reminder.add("DESCRIPTION", library.escaped(alarm.title))
+        reminder.add("TRIGGER", trigger)
+        event.components.append(reminder)
+      }
     }
     let changes = moves.compactMap { civil, time -> CalendarComponent? in
       let isOwn =

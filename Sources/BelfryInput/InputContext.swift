@@ -38,6 +38,13 @@ public struct InputContext: Sendable {
   /// The time of day of a schedule that names none.
   public var standardTime: CivilTime { dayTimes().standard ?? now.time }
 
+  /// Returns the same context at another time.
+  public func at(_ instant: Instant) -> InputContext {
+    InputContext(
+      instant: instant, zone: zone, calendar: calendar, zoneNames: zoneNames, dayTimes: dayTimes,
+      homeZone: homeZone)
+  }
+
   /// Returns the same context with another time zone, and with another calendar unless it is nil.
   public func with(zone: TimeZoneRules, calendar: WorkCalendar? = nil) -> InputContext {
     InputContext(

@@ -89,9 +89,14 @@ public struct AlarmFilter: Sendable {
     }
   }
 
-  /// Returns the dates of `this week`, `next month`, `december` or `2027`; nil for any other text.
+  /// Returns the dates of `this week`, `next month`, `december`, `2027` or `7 days`; nil for any other text.
   private static func period(_ text: String, _ context: InputContext) -> ClosedRange<CivilDate>? {
     let words = text.split(separator: " ").map(String.init)
+    if text.contains(where: \.isNumber), text.contains(where: \.isLetter),
+      let length = try? Input.period(text, in: context)
+    {
+      return context.today...context.today.adding(length).adding(days: -1)
+    }
     guard let last = words.last else { return nil }
     let isYear = last.count == 4 && Int(last) ?? 0 > 1900
     let isMonth =

@@ -70,8 +70,25 @@ struct Done: ParsableCommand {
       default: true
       }
     }
+    // `on 10 october` is a completion, and `10 october` rather an occurrence.
+    func isDate(_ words: String) -> Bool {
+      guard words.lowercased().hasPrefix("on "),
+        case .date? = try? Input.moment(words, .past, in: input)
+      else { return false }
+      return true
+    }
+    let given = options.separating(nil, isTime) ?? options.separating(nil, isDate)
     // Without a time, the alarms are not looked up twice.
-    guard options.separating(nil, isTime) != nil else { return nil }
+    guard let given else { return nil }
+    if let store = context.existing,
+      (try? store.alarms(named: options.alarms.joined(separator: " ")))?.rule == .whole
+    {
+      return nil
+    }
+    let marked = given.words.lowercased()
+    if marked.hasPrefix("at ") || marked.hasPrefix("on ") || marked.hasSuffix(" ago") {
+      return given
+    }
     do {
       _ = try Answering(options, for: .done, context)
       return nil

@@ -36,7 +36,7 @@ struct Move: ParsableCommand {
   func run() throws {
     let context = try common.context(root)
     let parser = InputParser(context)
-    let words = MoveWords(words, parser.context)
+    var words = MoveWords(words, parser.context)
     if occurrence != nil, words.occurrence != nil {
       throw CommandError(
         .usage, "--occurrence and 'from' both name the occurrence.", hint: "Use one of them.")
@@ -50,6 +50,9 @@ struct Move: ParsableCommand {
     }
     _ = try words.time(parser)
     let store = try context.open(.writing)
+    if occurrence == nil {
+      words.takeDay(parser.context) { (try? store.alarms(named: $0))?.rule == .whole }
+    }
     let selection = try context.explaining {
       try context.selector(of: store).select(words.alarms, all: false, for: .skip)
     }
@@ -60,6 +63,10 @@ struct Move: ParsableCommand {
       civil = try (occurrence ?? words.occurrence).map {
         try parser.occurrence(
           $0, of: timeline, option: occurrence == nil ? "from" : "--occurrence")
+      }
+      // `from 13 dec to monday` is the Monday after that date.
+      if let civil, words.startsWithWeekday, civil.date > parser.context.today {
+        local = local.at(timeline.zone.instant(of: CivilDateTime(civil.date, .midnight)))
       }
     } else if occurrence ?? words.occurrence != nil {
       throw CommandError(
@@ -99,6 +106,8 @@ private struct MoveWords {
   /// The occurrence behind `from`.
   private(set) var occurrence: String?
   private(set) var newTime: String
+  /// True if the new time is behind `to`.
+  private var isBehindTo = false
 
   /// Separates the words. The new time is the longest end that is one.
   init(_ words: [String], _ context: InputContext) {
@@ -111,6 +120,7 @@ private struct MoveWords {
     if let to = folded.lastIndex(of: "to"), to > 0, to < words.count - 1 {
       alarms = Array(words[..<to])
       newTime = words[(to + 1)...].joined(separator: " ")
+      isBehindTo = true
     } else {
       for start in words.indices {
         let text = words[start...].joined(separator: " ")
@@ -126,6 +136,27 @@ private struct MoveWords {
       occurrence = alarms[(from + 1)...].joined(separator: " ")
       alarms = Array(alarms[..<from])
     }
+  }
+
+  /// Takes the day of the occurrence from the end of the names, as in `move gym wednesday to thursday`.
+  ///
+  /// - Parameter isTitle: Returns true for the title of an alarm.
+  mutating func takeDay(_ context: InputContext, isTitle: (String) -> Bool) {
+    guard occurrence == nil, isBehindTo, !isTitle(alarms.joined(separator: " ")) else { return }
+    for start in alarms.indices.dropFirst() {
+      let text = alarms[start...].joined(separator: " ")
+      guard (try? Input.date(text, in: context)) != nil else { continue }
+      (occurrence, alarms) = (text, Array(alarms[..<start]))
+      return
+    }
+  }
+
+  /// True if the new time begins with a weekday.
+  var startsWithWeekday: Bool {
+    let first = newTime.lowercased().split(separator: " ").first { !["on", "next"].contains($0) }
+    guard let first, let word = first.split(separator: ",").first else { return false }
+    return Weekday.allCases.contains { $0.abbreviation == word.prefix(3).lowercased() }
+      && word.allSatisfy(\.isLetter)
   }
 
   private static func isTime(_ text: String, _ context: InputContext) -> Bool {

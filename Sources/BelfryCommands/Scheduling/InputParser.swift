@@ -51,6 +51,13 @@ final class InputParser {
     return parser
   }
 
+  /// Returns a parser of values at another time, which knows the user's choices.
+  func at(_ instant: Instant) -> InputParser {
+    let parser = InputParser(context.at(instant), formatter, canAsk: canAsk)
+    parser.choices = choices
+    return parser
+  }
+
   // MARK: Values
 
   /// Returns the times of day of an option.

@@ -58,7 +58,7 @@ struct HandEditImport: ReconcileStep {
     let rows = store.alarmIndexCache.rows(of: ids)
     if isUnchanged(ids, rows, writer) { return ([], []) }
     let settings = try store.settings().settings
-    let edits = try HandEdits<AlarmRecord>(
+    var edits = try HandEdits<AlarmRecord>(
       writer, ids.map { .alarm($0) },
       bases: Dictionary(
         uniqueKeysWithValues: rows.map { (AlarmRecord.path($0.key), $0.value.blob) }))
@@ -67,6 +67,12 @@ struct HandEditImport: ReconcileStep {
       edits.unchanged.map {
         store.alarmIndexCache.row($0.value, blob: $0.blob, status: $0.status, settings: settings)
       })
+    var kept: [Identifier: [Event]] = [:]
+    edits.adjust { alarm, base in
+      guard let transition = rescheduled(alarm, from: base, settings, store) else { return nil }
+      kept[alarm.id] = transition.events
+      return (.alarm(alarm.id), transition.alarm)
+    }
     let events = edits.edits.map { alarm, base in
       let fields = base.map { alarm.changedFields(from: $0) } ?? []
       return (
@@ -76,8 +82,25 @@ struct HandEditImport: ReconcileStep {
       )
     }
     try edits.commit(
-      events.flatMap { store.entries([$0.event], of: $0.alarm) }, message: message(events, store))
+      events.flatMap { store.entries((kept[$0.alarm.id] ?? []) + [$0.event], of: $0.alarm) },
+      message: message(events, store))
     return (edits.restored, edits.invalid)
+  }
+
+  /// Returns the change that keeps what rings and what is moved, if an edit has changed the schedule or the zone; nil for
+  /// none.
+  private func rescheduled(
+    _ alarm: Alarm, from base: Alarm, _ settings: Settings, _ store: Store
+  ) -> Transition? {
+    let changed = alarm.changedFields(from: base)
+    guard alarm.enabled, base.enabled, changed.contains(.schedule) || changed.contains(.zone) else {
+      return nil
+    }
+    let (before, now) = (store.timeline(base), store.context.now)
+    let status = before.status(at: now, settings: settings, ledger: store.ledger.read())
+    let transition = store.timeline(alarm).rescheduled(
+      from: before, status, at: now, confirms: settings.tier.confirmsCompletion)
+    return transition.alarm == alarm ? nil : transition
   }
 
   /// Returns true if a single alarm's file matches the alarm index. This avoids the history in the common case.

@@ -147,6 +147,18 @@ struct HandEdits<Kind: EditableRecord> {
     return try? Kind.decode(bytes, at: path, now: writer.store.context.now)
   }
 
+  /// Replaces the versions of edited records before they are committed.
+  ///
+  /// - Parameter change: Returns another version of an edited record, given the version before; nil to keep it.
+  mutating func adjust(_ change: (Kind.Value, Kind.Value) -> (path: RecordPath, value: Kind.Value)?)
+  {
+    for (index, edit) in edits.enumerated() {
+      guard let base = edit.base, let (path, value) = change(edit.value, base) else { continue }
+      edits[index].value = value
+      files[path.text] = Kind.encode(value)
+    }
+  }
+
   /// Commits the edits if the files differ from HEAD. Otherwise only writes the files.
   ///
   /// - Parameters:

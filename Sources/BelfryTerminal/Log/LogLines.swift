@@ -92,6 +92,8 @@ package struct LogLines<Base: Sequence>: Sequence, IteratorProtocol where Base.E
     let action: LogEntry.Action
     let auto: Bool
     let payload: LogPayload?
+    /// The time of completion, which a row names.
+    let effective: Instant?
   }
 
   /// The time in which devices report the same event, in seconds.
@@ -130,7 +132,7 @@ package struct LogLines<Base: Sequence>: Sequence, IteratorProtocol where Base.E
     // The schedules of created alarms differ, as after an import.
     let key = Bulk(
       at: entry.at, device: entry.device, action: entry.action, auto: entry.auto,
-      payload: entry.action == .created ? nil : entry.payload)
+      payload: entry.action == .created ? nil : entry.payload, effective: entry.effective)
     let line: Int
     if Self.isBulk(entry), let bulk, bulk.key == key, bulk.line >= emitted,
       entry.action != .edited
