@@ -157,6 +157,8 @@ import Testing
         wait_for said 1 'watching the remote origin'
         kill -9 $daemon
         wait $daemon
+        # The words of the killed daemon must not count.
+        : >'\(fixture.log)'
         '\(Sandbox.binary)' daemon --no-sync --store '\(fixture.two)' 2>'\(fixture.log)' & daemon=$!
         wait_for said 1 'watching 1 alarm'
         """, environment: environment)
