@@ -108,8 +108,8 @@ public struct EditAlarms: AlarmAction {
   ///
   /// - Throws: `ActionError`, and the errors of the edit. Of several alarms, `ActionError.failed` with the first one.
   public func plan(_ alarms: [Alarm], in store: Store) throws -> ActionPlan<[AlarmChange]> {
-    let status = try store.statusReader()
-    let confirms = try store.settings().settings.tier.confirmsCompletion
+    let settings = try store.settings().settings
+    let (status, confirms) = (try store.statusReader(settings), settings.tier.confirmsCompletion)
     let changes = try alarms.map { alarm in
       do {
         return try edited(alarm, in: store, status, confirms: confirms)

@@ -81,20 +81,20 @@ struct ImportMoves: AlarmAction {
 
   func plan(_ alarms: [Alarm], in store: Store) throws -> ActionPlan<[Moved]> {
     let settings = try store.settings().settings
-    let status = try store.statusReader()
+    let (status, ledger) = (try store.statusReader(settings), store.ledger.read())
     let outcomes = try alarms.compactMap { alarm -> Moved? in
       guard let document = documents[alarm.id] else { return nil }
-      return try outcome(of: alarm, document, in: store, settings, status)
+      return try outcome(of: alarm, document, in: store, settings, ledger, status)
     }
     return ActionPlan(store.change(outcomes.map(\.change)), outcomes)
   }
 
   private func outcome(
     of before: Alarm, _ document: ForeignAlarm, in store: Store, _ settings: Settings,
-    _ status: (Alarm) -> AlarmStatus
+    _ ledger: DeliveryLedger, _ status: (Alarm) -> AlarmStatus
   ) throws -> Moved {
     let definition = try self.definition(of: before, document, in: store)
-    var moving = MovingImport(definition?.alarm ?? before, document, in: store, settings)
+    var moving = MovingImport(definition?.alarm ?? before, document, in: store, settings, ledger)
     moving.run()
     var outcome = Moved(
       id: before.id,
@@ -145,12 +145,15 @@ private struct MovingImport {
   private(set) var replaced: [Identifier] = []
   private(set) var returned: [Identifier] = []
 
-  init(_ alarm: Alarm, _ document: ForeignAlarm, in store: Store, _ settings: Settings) {
+  init(
+    _ alarm: Alarm, _ document: ForeignAlarm, in store: Store, _ settings: Settings,
+    _ ledger: DeliveryLedger
+  ) {
     self.alarm = alarm
     self.document = document
     self.store = store
     self.settings = settings
-    ledger = store.ledger.read()
+    self.ledger = ledger
   }
 
   private var now: Instant { store.context.now }

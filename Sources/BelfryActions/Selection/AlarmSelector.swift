@@ -205,6 +205,6 @@ public struct AlarmSelector {
   /// Returns true for a filter word that is not also the title of an alarm.
   func isFilter(_ word: String) throws -> Bool {
     try AlarmFilter.term(word, context, readDate) != nil
-      && (try? store.alarms(named: word))?.rule != .whole
+      && !store.hasTitle(word)
   }
 }

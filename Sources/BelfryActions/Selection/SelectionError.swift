@@ -13,7 +13,7 @@ public enum SelectionError: Error {
   case nothing(AnswerVerb, filters: [String], matching: [AlarmSummary])
   /// The verb applies to several alarms, and none was named.
   case unclear(AnswerVerb, [AlarmSummary])
-  /// A name matches no alarm, but is similar to the title of one or to a word of it.
+  /// A name matches no alarm. The title of one, or a word in that title, is similar.
   case misspelled(name: String, AlarmSummary)
   /// A name matches several alarms.
   case ambiguous(name: String, [AlarmSummary])

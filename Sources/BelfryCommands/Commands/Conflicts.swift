@@ -43,14 +43,13 @@ struct ConflictsList: AsyncParsableCommand {
         })
     }
     if items.isEmpty { return Console.line("No merge has set an edit aside.") }
-    let names = store.deviceNames()
+    let (names, times) = (store.deviceNames(), context.times)
     for (index, item) in items.enumerated() {
       let decision = item.decision
       let mark = item.isRestored ? " (restored)" : ""
       Console.line(
-        "\(index + 1). \(Printable.text(decision.title)), \(subject(decision, names, context.times))\(mark)"
+        "\(index + 1). \(Printable.text(decision.title)), \(subject(decision, names, times))\(mark)"
       )
-      let times = context.times
       let kept = side(
         decision.shown(decision.keptText, names, times), decision.keptStamp, item.kept, names, times
       )

@@ -80,11 +80,8 @@ struct Done: ParsableCommand {
     let given = options.separating(nil, isTime) ?? options.separating(nil, isDate)
     // Without a time, the alarms are not looked up twice.
     guard let given else { return nil }
-    if let store = context.existing,
-      (try? store.alarms(named: options.alarms.joined(separator: " ")))?.rule == .whole
-    {
-      return nil
-    }
+    let whole = options.alarms.joined(separator: " ")
+    if let store = context.existing, store.hasTitle(whole) { return nil }
     let marked = given.words.lowercased()
     if marked.hasPrefix("at ") || marked.hasPrefix("on ") || marked.hasSuffix(" ago") {
       return given

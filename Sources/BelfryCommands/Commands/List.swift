@@ -63,9 +63,8 @@ struct List: ParsableCommand {
     let scheduler = context.checkScheduler(of: store)
     context.checkSound(of: store)
     let all = try context.listing(store)
-    let words = AlarmFilter.readingPeriods(words, InputParser(context).context) { text in
-      (try? store.alarms(named: text))?.rule == .whole
-    }
+    let words = AlarmFilter.readingPeriods(
+      words, InputParser(context).context, isTitle: store.hasTitle)
     let filter = try context.explaining { try context.selector(of: store).filter(words) }
     // A filter for finished alarms lists them, too.
     let finished = finished || filter.terms.contains(.state(.finished))

@@ -62,9 +62,7 @@ struct Log: ParsableCommand {
     pager.start(context, root)
     var words = words
     if since == nil, until == nil {
-      let period = Input.period(in: words, parser.context) { text in
-        (try? store.alarms(named: text))?.rule == .whole
-      }
+      let period = Input.period(in: words, parser.context, isTitle: store.hasTitle)
       words = period.words
       if let dates = period.dates {
         func midnight(_ date: CivilDate) -> Instant {

@@ -51,7 +51,7 @@ struct Move: ParsableCommand {
     _ = try words.time(parser)
     let store = try context.open(.writing)
     if occurrence == nil {
-      words.takeDay(parser.context) { (try? store.alarms(named: $0))?.rule == .whole }
+      words.takeDay(parser.context, isTitle: store.hasTitle)
     }
     let selection = try context.explaining {
       try context.selector(of: store).select(words.alarms, all: false, for: .skip)
@@ -65,7 +65,7 @@ struct Move: ParsableCommand {
           $0, of: timeline, option: occurrence == nil ? "from" : "--occurrence")
       }
       // `from 13 dec to monday` is the Monday after that date.
-      if let civil, words.startsWithWeekday, civil.date > parser.context.today {
+      if let civil, words.startsWithWeekday(parser.context), civil.date > parser.context.today {
         local = local.at(timeline.zone.instant(of: CivilDateTime(civil.date, .midnight)))
       }
     } else if occurrence ?? words.occurrence != nil {
@@ -151,12 +151,11 @@ private struct MoveWords {
     }
   }
 
-  /// True if the new time begins with a weekday.
-  var startsWithWeekday: Bool {
+  /// Returns true if the new time begins with a weekday.
+  func startsWithWeekday(_ context: InputContext) -> Bool {
     let first = newTime.lowercased().split(separator: " ").first { !["on", "next"].contains($0) }
-    guard let first, let word = first.split(separator: ",").first else { return false }
-    return Weekday.allCases.contains { $0.abbreviation == word.prefix(3).lowercased() }
-      && word.allSatisfy(\.isLetter)
+    guard let word = first?.split(separator: ",").first else { return false }
+    return (try? Input.weekdays(String(word), in: context))?.count == 1
   }
 
   private static func isTime(_ text: String, _ context: InputContext) -> Bool {

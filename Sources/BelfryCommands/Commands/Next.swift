@@ -75,15 +75,11 @@ struct Next: ParsableCommand {
 
   /// Returns the words with periods as words `due:`. `next week` means the next week.
   private func periods(in store: Store, _ context: InputContext) -> [String] {
-    func isTitle(_ text: String) -> Bool {
-      guard let found = try? store.alarms(named: text) else { return false }
-      return found.rule == .whole
-    }
     let units = ["week", "month", "year"]
-    if let first = words.first, units.contains(first.lowercased()), !isTitle(first) {
+    if let first = words.first, units.contains(first.lowercased()), !store.hasTitle(first) {
       return ["due:next \(first)"] + words.dropFirst()
     }
-    return AlarmFilter.readingPeriods(words, context, isTitle: isTitle)
+    return AlarmFilter.readingPeriods(words, context, isTitle: store.hasTitle)
   }
 
   /// Returns the dates of the words `due:`, which select occurrences here; nil without such a word.

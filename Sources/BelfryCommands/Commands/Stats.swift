@@ -52,7 +52,7 @@ struct Stats: ParsableCommand {
       if common.json { return try Console.write([StatisticsDocument]()) }
       return Console.line(Stats.nothing)
     }
-    let period = period(context) { (try? store.alarms(named: $0))?.rule == .whole }
+    let period = period(context, isTitle: store.hasTitle)
     let dates = try dates(period.dates, context)
     let selection = try context.explaining { try context.selector(of: store).select(period.words) }
     let settings = try context.settings(store)

@@ -284,7 +284,6 @@ extension MergeDecision {
   func shown(_ value: FieldText, _ names: [Identifier: String], _ times: TimeText) -> String {
     let text = value.text(names)
     if alarm == nil { return Printable.text(JSON(fragment: text)?.string ?? text) }
-    let isFree = [Alarm.Field.title, .note].map(\.rawValue).contains(subject.name)
-    return Printable.text(isFree ? text : times.dates(in: text))
+    return Printable.text(times.value(text, of: subject.name))
   }
 }

@@ -252,8 +252,7 @@ extension Timeline {
       // The follow-up of a strict alarm rings. The occurrence stays pending, and the next follow-up asks again.
       action = .stopped
     case .stop where settings.tier.confirmsCompletion:
-      record.move(to: .pending, at: now, on: device)
-      if alarm.cascade != nil { record.by = deviceContext?.device }
+      makePending(&record, at: now)
       action = .stopped
     case .stop:
       record.move(to: .done, at: now, on: device)
@@ -296,6 +295,12 @@ extension Timeline {
     {
       record.followUps = overdue.number
     }
+  }
+
+  /// Makes an occurrence pending, as a stop on this device does.
+  func makePending(_ record: inout OccurrenceRecord, at now: Instant) {
+    record.move(to: .pending, at: now, on: device)
+    if alarm.cascade != nil { record.by = deviceContext?.device }
   }
 
   private func snooze(_ record: inout OccurrenceRecord, until: Instant, at now: Instant) {

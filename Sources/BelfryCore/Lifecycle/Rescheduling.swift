@@ -38,8 +38,7 @@ extension Timeline {
     guard record(of: civil) == nil, occurrence(civil).at <= now else { return }
     guard isPending else { return settle(civil, as: .missed, now: now, in: &transition) }
     var record = writableRecord(of: civil)
-    record.move(to: .pending, at: now, on: device)
-    if alarm.cascade != nil { record.by = deviceContext?.device }
+    makePending(&record, at: now)
     transition.alarm.progress.occurrences[civil] = record
     transition.events.append(Event(.stopped, civil, revision: record.revision))
   }

@@ -2,7 +2,7 @@ extension Timeline {
   /// Returns the occurrences that ring on a date, in ascending order: those of the schedule and those with a record, such
   /// as a pending one of an earlier schedule. If there are none, those that were moved from that date.
   public func occurrences(on date: CivilDate) -> [CivilDateTime] {
-    var own = Set(alarm.progress.occurrences.filter { hasEnded($0) }.map(\.key))
+    var own = Set(alarm.progress.occurrences.filter { !isOutdatedSkip($1, of: $0) }.map(\.key))
     var last = CivilDateTime(date, .midnight).previous
     while let next = scheduled.next(after: last), next.date == date {
       own.insert(next)
@@ -13,11 +13,9 @@ extension Timeline {
     return inOrder(ringing.isEmpty ? own.filter { $0.date == date } : ringing)
   }
 
-  /// Returns true if an occurrence has a record that counts, or had one that ended it. A skip under an earlier schedule
-  /// does not count.
-  private func hasEnded(_ entry: (key: CivilDateTime, value: OccurrenceRecord)) -> Bool {
-    record(of: entry.key) != nil || !entry.value.automatic.isEmpty
-      || entry.value.answer != .skipped
+  /// Returns true if a record has nothing but a skip under an earlier schedule, which does not count.
+  private func isOutdatedSkip(_ record: OccurrenceRecord, of civil: CivilDateTime) -> Bool {
+    record.answer == .skipped && record.automatic.isEmpty && self.record(of: civil) == nil
   }
 
   /// Returns the occurrence that rings last at or before a civil time, settled or not; nil if there is none.

@@ -11,7 +11,7 @@ struct DayEntry: Hashable {
   /// Their state.
   let state: Agenda.State
 
-  /// What the occurrences of one entry share.
+  /// The alarm and the state of the occurrences that one entry shows.
   private struct Kind: Hashable {
     let alarm: Identifier
     let state: Agenda.State

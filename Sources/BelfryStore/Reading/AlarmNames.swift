@@ -26,6 +26,11 @@ public struct AlarmNames: Sendable {
 }
 
 extension Store {
+  /// Returns true if a text is the whole title of an alarm, without regard to case.
+  public func hasTitle(_ text: String) -> Bool {
+    (try? alarms(named: text))?.rule == .whole
+  }
+
   /// Returns the alarms that a name matches by the strictest rule that has a match.
   ///
   /// - Parameters:

@@ -89,8 +89,10 @@ extension Store {
   public func status(_ alarm: Alarm) throws -> AlarmStatus { try statusReader()(alarm) }
 
   /// Returns a function that returns the current status of alarms. It reads the settings and the ledger only once.
-  public func statusReader() throws -> (Alarm) -> AlarmStatus {
-    let (settings, ledger) = (try settings().settings, ledger.read())
+  ///
+  /// - Parameter known: The settings, if they have been read already.
+  public func statusReader(_ known: Settings? = nil) throws -> (Alarm) -> AlarmStatus {
+    let (settings, ledger) = (try known ?? settings().settings, ledger.read())
     return { self.timeline($0).status(at: self.context.now, settings: settings, ledger: ledger) }
   }
 

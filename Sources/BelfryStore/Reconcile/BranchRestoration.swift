@@ -26,7 +26,7 @@ struct BranchRestoration {
     self.repository = repository
   }
 
-  /// What a branch lost.
+  /// The records that a branch lost, and the hand edits in it.
   struct Result {
     /// The files that head lacks, or has in a version that loses something, by path.
     var files: [String: [UInt8]] = [:]
@@ -36,7 +36,7 @@ struct BranchRestoration {
     var isComplete = true
   }
 
-  /// Returns what a branch lost. An invalid version restores nothing.
+  /// Returns the records that a branch lost. An invalid version restores nothing.
   ///
   /// - Parameters:
   ///   - seen: The commit at which Belfry left the branch, and later ones of this device.

@@ -68,10 +68,19 @@ struct HandEditImport: ReconcileStep {
         store.alarmIndexCache.row($0.value, blob: $0.blob, status: $0.status, settings: settings)
       })
     var kept: [Identifier: [Event]] = [:]
-    edits.adjust { alarm, base in
-      guard let transition = rescheduled(alarm, from: base, settings, store) else { return nil }
-      kept[alarm.id] = transition.events
-      return (.alarm(alarm.id), transition.alarm)
+    if !edits.edits.isEmpty {
+      let status = try store.statusReader(settings)
+      let confirms = settings.tier.confirmsCompletion
+      edits.adjust { alarm, base in
+        guard alarm.enabled, base.enabled,
+          !Set(alarm.changedFields(from: base)).isDisjoint(with: [.schedule, .zone])
+        else { return nil }
+        // What rings and what is moved stays.
+        let transition = store.timeline(alarm).rescheduled(
+          from: store.timeline(base), status(base), at: store.context.now, confirms: confirms)
+        kept[alarm.id] = transition.events
+        return (.alarm(alarm.id), transition.alarm)
+      }
     }
     let events = edits.edits.map { alarm, base in
       let fields = base.map { alarm.changedFields(from: $0) } ?? []
@@ -85,22 +94,6 @@ struct HandEditImport: ReconcileStep {
       events.flatMap { store.entries((kept[$0.alarm.id] ?? []) + [$0.event], of: $0.alarm) },
       message: message(events, store))
     return (edits.restored, edits.invalid)
-  }
-
-  /// Returns the change that keeps what rings and what is moved, if an edit has changed the schedule or the zone; nil for
-  /// none.
-  private func rescheduled(
-    _ alarm: Alarm, from base: Alarm, _ settings: Settings, _ store: Store
-  ) -> Transition? {
-    let changed = alarm.changedFields(from: base)
-    guard alarm.enabled, base.enabled, changed.contains(.schedule) || changed.contains(.zone) else {
-      return nil
-    }
-    let (before, now) = (store.timeline(base), store.context.now)
-    let status = before.status(at: now, settings: settings, ledger: store.ledger.read())
-    let transition = store.timeline(alarm).rescheduled(
-      from: before, status, at: now, confirms: settings.tier.confirmsCompletion)
-    return transition.alarm == alarm ? nil : transition
   }
 
   /// Returns true if a single alarm's file matches the alarm index. This avoids the history in the common case.

@@ -125,9 +125,7 @@ package struct ExplanationText {
     _ label: String, _ mark: String, _ text: FieldText, _ device: Identifier?, _ time: Instant?,
     _ origin: SetAside.Origin?
   ) -> Row {
-    let words = text.text(names)
-    let isFree = [Alarm.Field.title, .note].map(\.rawValue).contains(label)
-    let value = Printable.text(isFree ? words : times.dates(in: words))
+    let value = Printable.text(times.value(text.text(names), of: label))
     let color: Style.Color? =
       mark == "-" || value.isEmpty ? .faint : mark == "*" ? .bold : nil
     return Row(cells: [

@@ -167,6 +167,11 @@ package struct TimeText: Sendable {
     }
   }
 
+  /// Returns the text of a field's value with dates as in `dates(in:)`, except for the texts that people write.
+  package func value(_ text: String, of field: String) -> String {
+    [Alarm.Field.title, .note].map(\.rawValue).contains(field) ? text : dates(in: text)
+  }
+
   /// Returns a date and a time: `Mon 23 Nov 2026, 09:00`.
   package func full(_ civil: CivilDateTime) -> String {
     TimeText.text { appendFull(civil, to: &$0) }
