@@ -10,6 +10,10 @@ public enum ActionError: Error {
   case noFutureOccurrence(Schedule)
   /// The end of a pause has passed in the alarm's zone.
   case pauseHasPassed(CivilDateTime)
+  /// A pause would end before it begins, or at that time.
+  case pauseEndsFirst(from: CivilDateTime, until: CivilDateTime)
+  /// The alarm has another pause, and an alarm has one at a time.
+  case otherPause(Alarm, Pause)
   /// The only occurrence of the alarm is during the pause, so that the alarm would never ring.
   case pauseCoversOnlyOccurrence(Alarm)
   /// The alarm is disabled.

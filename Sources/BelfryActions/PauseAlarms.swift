@@ -5,6 +5,8 @@ import BelfryStore
 public struct PauseAlarms: AlarmAction {
   /// The alarms of the action.
   public let alarms: [Identifier]
+  /// The beginning of the pause; nil for now.
+  private let start: CivilDateTime?
   /// The end of the pause; nil to resume.
   private let end: CivilDateTime?
   /// False to leave out disabled alarms, which a person has not named.
@@ -14,26 +16,32 @@ public struct PauseAlarms: AlarmAction {
   private let settings: Settings
 
   private init(
-    _ alarms: [Identifier], until end: CivilDateTime?, isNamed: Bool, isCautious: Bool,
-    _ settings: Settings
+    _ alarms: [Identifier], from start: CivilDateTime?, until end: CivilDateTime?, isNamed: Bool,
+    isCautious: Bool, _ settings: Settings
   ) {
     self.alarms = alarms
+    self.start = start
     self.end = end
     self.isNamed = isNamed
     self.isCautious = isCautious
     self.settings = settings
   }
 
-  /// Returns an action that pauses alarms until a time in their zones.
+  /// Returns an action that pauses alarms from now, or from a later time, until a time in their zones.
+  ///
+  /// An alarm has one pause. If it is running, it gets the new end; if it is still to come, the new pause replaces it. A
+  /// new pause that does not overlap it is refused.
   ///
   /// - Parameters:
+  ///   - start: The beginning; nil, or a time in the past, for now.
   ///   - isNamed: False to leave out disabled alarms, which a person has not named.
-  ///   - keepingLonger: True to leave pauses with a later end as they are.
-  public static func until(
-    _ end: CivilDateTime, _ alarms: [Identifier], isNamed: Bool, keepingLonger: Bool,
-    settings: Settings
+  ///   - keepingLonger: True to lengthen the pauses of alarms, and never shorten them.
+  public static func pausing(
+    _ alarms: [Identifier], from start: CivilDateTime? = nil, until end: CivilDateTime,
+    isNamed: Bool, keepingLonger: Bool, settings: Settings
   ) -> PauseAlarms {
-    PauseAlarms(alarms, until: end, isNamed: isNamed, isCautious: keepingLonger, settings)
+    PauseAlarms(
+      alarms, from: start, until: end, isNamed: isNamed, isCautious: keepingLonger, settings)
   }
 
   /// Returns an action that ends the pauses of alarms.
@@ -45,7 +53,8 @@ public struct PauseAlarms: AlarmAction {
   public static func resuming(
     _ alarms: [Identifier], isNamed: Bool, onlyPaused: Bool, settings: Settings
   ) -> PauseAlarms {
-    PauseAlarms(alarms, until: nil, isNamed: isNamed, isCautious: onlyPaused, settings)
+    PauseAlarms(
+      alarms, from: nil, until: nil, isNamed: isNamed, isCautious: onlyPaused, settings)
   }
 
   /// The result of a pause.
@@ -54,6 +63,8 @@ public struct PauseAlarms: AlarmAction {
     public let changes: [AlarmChange]
     /// The alarms whose only occurrence is during the pause. They are not paused.
     public let unpausable: [Alarm]
+    /// The alarms that have another pause, which does not overlap the new one. They keep theirs.
+    public let otherwisePaused: [Alarm]
   }
 
   /// Returns the alarms whose pause changes.
@@ -61,11 +72,18 @@ public struct PauseAlarms: AlarmAction {
     let (now, device) = (store.context.now, store.device)
     let ledger = store.ledger.read()
     let status = try store.statusReader()
-    var unpausable: [Alarm] = []
+    var (unpausable, otherwisePaused): ([Alarm], [Alarm]) = ([], [])
     var changes: [AlarmChange] = []
     for before in alarms where isNamed || before.enabled {
       let timeline = store.timeline(before)
-      guard case .set(let pause) = try wish(for: timeline, at: now) else { continue }
+      let pause: Pause?
+      switch try wish(for: timeline, at: now) {
+      case .unchanged: continue
+      case .refused:
+        otherwisePaused.append(before)
+        continue
+      case .set(let wished): pause = wished
+      }
       if let pause, timeline.comesOnlyOnce(within: pause) {
         unpausable.append(before)
         continue
@@ -79,15 +97,22 @@ public struct PauseAlarms: AlarmAction {
     if isNamed, self.alarms.count == 1, let alarm = unpausable.first {
       throw ActionError.pauseCoversOnlyOccurrence(alarm)
     }
+    if isNamed, self.alarms.count == 1, let alarm = otherwisePaused.first, let pause = alarm.pause {
+      throw ActionError.otherPause(alarm, pause)
+    }
     // The others are only stamped again.
     let changed = changes.filter { $0.before?.pause != $0.alarm.pause }
-    return ActionPlan(store.change(changes), Result(changes: changed, unpausable: unpausable))
+    return ActionPlan(
+      store.change(changes),
+      Result(changes: changed, unpausable: unpausable, otherwisePaused: otherwisePaused))
   }
 
   /// The pause that the action gives an alarm.
   private enum Wish {
     /// The pause stays as it is.
     case unchanged
+    /// The pause stays as it is, although the new one covers other times.
+    case refused
     /// Another pause; nil for none.
     case set(Pause?)
   }
@@ -98,9 +123,19 @@ public struct PauseAlarms: AlarmAction {
     }
     let here = timeline.zone.civil(at: now)
     guard here < end else { throw ActionError.pauseHasPassed(end) }
-    // A running pause gets a new end.
-    let current = timeline.alarm.pause.flatMap { $0.covers(here) ? $0 : nil }
-    if isCautious, let current, current.until > end { return .unchanged }
-    return .set(Pause(from: current?.from ?? here, until: end))
+    let from = start.map { max($0, here) } ?? here
+    guard from < end else { throw ActionError.pauseEndsFirst(from: from, until: end) }
+    guard let current = timeline.alarm.pause, here < current.until else {
+      return .set(Pause(from: from, until: end))
+    }
+    let overlaps = from <= current.until && current.from <= end
+    guard overlaps else { return .refused }
+    if isCautious, current.from <= from, current.until > end { return .unchanged }
+    if isCautious {
+      return .set(Pause(from: min(current.from, from), until: max(current.until, end)))
+    }
+    // One that begins after an occurrence of this minute is running, too.
+    let isRunning = current.from.minuteNumber <= here.minuteNumber + 1
+    return .set(Pause(from: isRunning ? min(current.from, from) : from, until: end))
   }
 }

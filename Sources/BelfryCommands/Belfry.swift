@@ -181,7 +181,9 @@ struct Belfry: ParsableCommand {
     "create": "add", "annotate": "note", "label": "tag", "title": "rename",
     "modify": "edit", "change": "edit", "set": "edit", "info": "show", "complete": "done",
     "finish": "done", "ack": "done", "unpause": "resume", "history": "log", "push": "sync",
-    "pull": "sync", "config": "settings", "cal": "month", "agenda": "week",
+    "pull": "sync", "config": "settings", "cal": "month", "agenda": "week", "restore": "clone",
+    "reschedule": "move", "postpone": "move", "shift": "move", "defer": "snooze",
+    "upcoming": "next", "search": "list", "find": "list", "off": "disable", "on": "enable",
   ]
 
   /// Returns the error for an unknown command, with the most similar listed command if one is similar enough.

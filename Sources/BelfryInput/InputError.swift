@@ -97,6 +97,8 @@ public enum InputError: Error, Equatable, Sendable {
     case tooManyDates
     /// A number of occurrences of a rule that follows completions.
     case countedCompletions
+    /// A latest completion that is still to come.
+    case futureCompletion
     /// Other times of day for a schedule that counts hours or minutes from its start.
     case timesOfDistance
   }

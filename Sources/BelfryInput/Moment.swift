@@ -122,8 +122,8 @@ extension Input {
   }
 
   /// Returns the number of words at the start that are a moment; nil for none.
-  public static func leadingMomentCount(_ words: [String]) -> Int? {
-    (try? leadingMoment(words, in: anywhere))?.count
+  static func leadingMomentCount(_ words: [String], in context: InputContext) -> Int? {
+    (try? leadingMoment(words, in: context))?.count
   }
 
   private static let maxMomentWords = 8

@@ -12,6 +12,8 @@ struct ScheduleReader {
   var omittedMonths: [Int] = []
   /// The dates of a week or month that the input leaves out.
   var omittedDates: [CivilDate] = []
+  /// The date of the latest completion, from which the rule counts.
+  var completed: CivilDate?
   /// True for `from now`.
   var startsNow = false
   /// True if the date hangs on Easter.
@@ -75,6 +77,7 @@ struct ScheduleReader {
     if try readWindow() { return true }
     if try readPartOfDay() { return true }
     if try readStart() { return true }
+    if try readLastCompletion() { return true }
     if try readTimesPerDay() { return true }
     if try readTimesPerPeriod() { return true }
     if try readNextWeekdays() { return true }
@@ -91,6 +94,7 @@ struct ScheduleReader {
     }
     if let reading = try reader.attempt({ (reader) throws(InputError) in try reader.rule() }) {
       try add(reading.rule)
+      if case .afterDone = reading.rule, reader.followsLast { _ = try readDateOfLastCompletion() }
       if let start = reading.start { draft.start = draft.start ?? reader.nearest(start) }
       if reading.isOnWorkdays { draft.onHoliday = draft.onHoliday ?? .skip }
       return true
@@ -314,6 +318,7 @@ struct ScheduleReader {
     if !omittedWeekdays.isEmpty { try omitWeekdays() }
     if !omittedMonths.isEmpty { try omitMonths() }
     try selectMonths()
+    try startFromCompletion()
     omitDates()
     if case .later? = draft.rule, !timeReadings.isEmpty || window != nil { throw .repeated(.time) }
     try selectHalves()

@@ -119,8 +119,8 @@ import Testing
     func pause(_ ids: [Identifier], _ end: CivilDateTime, keepingLonger: Bool = false)
       -> PauseAlarms
     {
-      .until(
-        end, ids, isNamed: ids.count == 1, keepingLonger: keepingLonger,
+      .pausing(
+        ids, until: end, isNamed: ids.count == 1, keepingLonger: keepingLonger,
         settings: fixture.settings)
     }
     let result = try await fixture.expectSame(pause([tea, once], long), in: fixture.store) {

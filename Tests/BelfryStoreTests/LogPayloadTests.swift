@@ -33,6 +33,7 @@ import Testing
       .deletion(.partnerRemoved(partner: "Chris")),
       .snooze(until: Instant(rfc3339: "2026-11-20T21:11:00Z")!),
       .pause(until: CivilDateTime("2026-12-15T00:00")!),
+      .pause(from: CivilDateTime("2026-12-01T00:00")!, until: CivilDateTime("2026-12-15T00:00")!),
       .followUp(number: 1, count: 3, isUnanswered: false),
       .followUp(number: 2, count: 3, isUnanswered: true), .skippedByPause(nil),
       .skippedByPause(earlier), .earlier(earlier), .exhaustedCascade, .undelivered,

@@ -114,10 +114,18 @@ import Testing
   func ambiguous() async throws {
     let sandbox = try await sandbox(tick: false)
     _ = try await sandbox.belfry("add", "Tea", "every sun 15:00", now: SelectionTests.before)
-    let show = try await sandbox.belfry("show", "tea", now: SelectionTests.before)
-    #expect(show.status == 3)
-    #expect(show.err.contains("daily, Mon 23 Nov 2026, 11:00"), "\(show.err)")
-    #expect(show.err.contains("weekly, Sun 29 Nov 2026, 15:00"), "\(show.err)")
+    let edit = try await sandbox.belfry("edit", "tea", "--note", "x", now: SelectionTests.before)
+    #expect(edit.status == 3)
+    #expect(edit.err.contains("daily, Mon 23 Nov 2026, 11:00"), "\(edit.err)")
+    #expect(edit.err.contains("weekly, Sun 29 Nov 2026, 15:00"), "\(edit.err)")
+    // What changes nothing shows both.
+    let show = try await sandbox.belfry("show", "tea", "--json", now: SelectionTests.before)
+    #expect(show.array.map { $0["title"] as? String } == ["Tea", "Tea"], "\(show.err)")
+    let next = try await sandbox.belfry("next", "tea", now: SelectionTests.before)
+    #expect(next.out.contains("11:00") && next.out.contains("15:00"), "\(next.out)\(next.err)")
+    let why = try await sandbox.belfry("why", "tea", "--json", now: SelectionTests.before)
+    #expect(Set(why.array.compactMap { $0["alarm"] as? String }).count == 2, "\(why.err)")
+    #expect(try await sandbox.belfry("stats", "tea", now: SelectionTests.before).status == 0)
   }
 
   @Test("A name means an alarm that can be answered, and an unfinished one before a finished one")
@@ -141,7 +149,7 @@ import Testing
     #expect(try await run("stop", "tea", minute: 31).status == 0)
     // Pending comes before what is only ahead, and ringing before pending.
     _ = try await run("in", "10m", "Tea", minute: 32)
-    let unclear = try await run("show", "tea", minute: 33)
+    let unclear = try await run("rename", "tea", "Coffee", minute: 33)
     #expect(unclear.status == 3 && unclear.err.contains("any of 2 alarms"), "\(unclear.err)")
     _ = try await run("tick", minute: 42)
     let snoozed = try await run("snooze", "tea", "5m", minute: 42)
@@ -152,7 +160,7 @@ import Testing
     #expect(stop.status == 0 && stop.out.contains("10:42"), "\(stop)")
     #expect(try await run("done", "tea", minute: 44).status == 0)
     // All are finished, and equally good.
-    let finished = try await run("show", "tea", minute: 45)
+    let finished = try await run("rename", "tea", "Coffee", minute: 45)
     #expect(finished.status == 3 && finished.err.contains("any of 3 alarms"), "\(finished.err)")
     _ = try await run("in", "10m", "Tea with Ann", minute: 45)
     _ = try await run("tick", minute: 55)

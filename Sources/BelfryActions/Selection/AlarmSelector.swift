@@ -39,15 +39,34 @@ public struct AlarmSelector {
   ///
   /// - Throws: `StoreError.noSuchAlarm`, `SelectionError.misspelled`, `.ambiguous`, `.partOfWord`.
   public func find(_ name: String) throws -> AlarmSummary {
-    try choose(try matches(name), name) { $0.isFinished ? 1 : 0 }
+    let matches = try matches(name)
+    return try choose(matches, matches.summaries, name) { $0.isFinished ? 1 : 0 }
   }
 
   /// Returns the alarm that a text names to a verb. Of several, it means the one that the verb applies to, in the order
   /// of `AnswerVerb.rank`.
   ///
+  /// - Parameter isMeant: Returns true for an alarm that has the occurrence that a person names. If some of several alarms
+  ///   have it, only these count.
   /// - Throws: `StoreError.noSuchAlarm`, `SelectionError.misspelled`, `.ambiguous`, `.partOfWord`.
-  public func find(_ name: String, for verb: AnswerVerb) throws -> AlarmSummary {
-    try choose(try matches(name, finishedLast: true), name, rank: verb.rank)
+  public func find(
+    _ name: String, for verb: AnswerVerb, where isMeant: ((AlarmSummary) -> Bool)? = nil
+  ) throws -> AlarmSummary {
+    let matches = try matches(name, finishedLast: true)
+    let meant = matches.summaries.filter { isMeant?($0) ?? false }
+    return try choose(matches, meant.isEmpty ? matches.summaries : meant, name, rank: verb.rank)
+  }
+
+  /// Returns the alarms that a text names, to be shown: one as `find(_:)` chooses it, or each of several that are equally
+  /// likely.
+  ///
+  /// - Throws: `StoreError.noSuchAlarm`, `SelectionError.misspelled`, `.partOfWord`.
+  private func findEach(_ name: String) throws -> [AlarmSummary] {
+    do {
+      return [try find(name)]
+    } catch SelectionError.ambiguous(_, let matches) {
+      return matches.sortedByTitle()
+    }
   }
 
   private func matches(_ name: String, finishedLast: Bool = false) throws -> AlarmNames {
@@ -78,13 +97,13 @@ public struct AlarmSelector {
       }?.1
   }
 
-  /// Returns the only match of the lowest rank.
+  /// Returns the only one of some matches with the lowest rank.
   private func choose(
-    _ matches: AlarmNames, _ name: String, rank: (AlarmStatus) -> Int
+    _ matches: AlarmNames, _ summaries: [AlarmSummary], _ name: String, rank: (AlarmStatus) -> Int
   ) throws -> AlarmSummary {
     report(matches.problems)
-    let ranks = matches.summaries.map { rank($0.status) }
-    let best = zip(matches.summaries, ranks).filter { $0.1 == ranks.min() }.map(\.0)
+    let ranks = summaries.map { rank($0.status) }
+    let best = zip(summaries, ranks).filter { $0.1 == ranks.min() }.map(\.0)
     guard best.count == 1, let summary = best.first else {
       throw SelectionError.ambiguous(name: name, best)
     }
@@ -94,16 +113,15 @@ public struct AlarmSelector {
 
   /// Returns the alarms that several texts name, without duplicates. Several words may be one title: `done pay rent`.
   private func findAll(
-    _ names: [String], _ find: (String) throws -> AlarmSummary
+    _ names: [String], _ find: (String) throws -> [AlarmSummary]
   ) throws -> [AlarmSummary] {
     let title = names.joined(separator: " ")
     if names.count > 1, let matches = try? store.alarms(named: title), matches.rule == .whole {
-      return [try find(title)]
+      return try find(title)
     }
     var found: [AlarmSummary] = []
-    for name in names {
-      let summary = try find(name)
-      if !found.contains(where: { $0.id == summary.id }) { found.append(summary) }
+    for summary in try names.flatMap(find) where !found.contains(where: { $0.id == summary.id }) {
+      found.append(summary)
     }
     return found
   }
@@ -129,16 +147,20 @@ public struct AlarmSelector {
   /// - Parameters:
   ///   - words: Names, or filter words; see `AlarmFilter`.
   ///   - all: Select all alarms to which the verb applies.
+  ///   - isMeant: Returns true for an alarm that has the occurrence that a person names; see `find(_:for:where:)`.
   /// - Returns: At least one alarm.
   /// - Throws: `SelectionError` if no alarm is selected, or it is not clear which one is meant.
-  public func select(_ words: [String], all: Bool, for verb: AnswerVerb) throws -> Selection {
+  public func select(
+    _ words: [String], all: Bool, for verb: AnswerVerb,
+    where isMeant: ((AlarmSummary) -> Bool)? = nil
+  ) throws -> Selection {
     let (names, filters) = try split(words)
     if !names.isEmpty {
       guard filters.isEmpty, !all else { throw SelectionError.mixed }
       if names == ["all"] || names == ["ALL"], (try? store.alarms(named: "all"))?.rule != .whole {
         throw SelectionError.allAsName
       }
-      let found = try findAll(names) { try find($0, for: verb) }
+      let found = try findAll(names) { [try find($0, for: verb, where: isMeant)] }
       return Selection(summaries: found, isFiltered: false, isBulk: names.count > 1)
     }
     let matching = try summaries(filters)
@@ -158,13 +180,14 @@ public struct AlarmSelector {
 
   /// Returns the alarms of some words: named ones, those of a filter, or all without words.
   ///
+  /// - Parameter readingOnly: True to select each alarm that a name may mean, because nothing is changed.
   /// - Returns: The alarms; none if no alarm matches a filter.
   /// - Throws: `StoreError.noSuchAlarm`; `SelectionError` if names and filter words are mixed, or a name is not clear.
-  public func select(_ words: [String]) throws -> Selection {
+  public func select(_ words: [String], readingOnly: Bool = false) throws -> Selection {
     let (names, filters) = try split(words)
     guard names.isEmpty else {
       if !filters.isEmpty { throw SelectionError.mixed }
-      let found = try findAll(names) { try find($0) }
+      let found = try findAll(names) { readingOnly ? try findEach($0) : [try find($0)] }
       return Selection(summaries: found, isFiltered: false, isBulk: found.count > 1)
     }
     return Selection(summaries: try summaries(filters), isFiltered: true, isBulk: true)
@@ -173,8 +196,8 @@ public struct AlarmSelector {
   /// Returns the alarms of some words, of which at least one must exist.
   ///
   /// - Throws: `SelectionError.noMatch` if no alarm matches; the errors of `select(_:)`.
-  public func selectAny(_ words: [String]) throws -> Selection {
-    let selection = try select(words)
+  public func selectAny(_ words: [String], readingOnly: Bool = false) throws -> Selection {
+    let selection = try select(words, readingOnly: readingOnly)
     if selection.summaries.isEmpty { throw SelectionError.noMatch(words: words) }
     return selection
   }

@@ -26,6 +26,21 @@ struct ActionErrorText {
       return CommandError(
         .usage, "--until: \(output.times.full(end)) has passed.",
         hint: "Use a date in the future.")
+    case .pauseEndsFirst(let from, let end):
+      return CommandError(
+        .usage, "a pause from \(output.times.full(from)) cannot end \(output.times.full(end)).",
+        hint: "Use a later end.")
+    case .otherPause(let alarm, let pause):
+      let (from, end) = (
+        output.times.end(pause.from, zone: alarm.zone.text),
+        output.times.end(pause.until, zone: alarm.zone.text)
+      )
+      return CommandError(
+        .notPossible,
+        "\(title(alarm)) has a pause from \(from) until \(end), and an alarm has one at a time.",
+        hint:
+          "To end that one: belfry resume \(alarm.id.short). To leave out dates instead: belfry edit \(alarm.id.short) except 24 dec - 2 jan"
+      )
     case .pauseCoversOnlyOccurrence(let alarm):
       return CommandError(
         .notPossible,

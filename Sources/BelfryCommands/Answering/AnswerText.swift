@@ -54,10 +54,15 @@ struct AnswerText {
       let rest = status.pending.last.map {
         "Still pending: \(output.when($0.occurrence, of: alarm))."
       }
+      let missed = status.missed.last.map {
+        let more = status.missed.count > 1 ? " and \(status.missed.count - 1) more" : ""
+        return
+          "Still missed: \(output.when($0, of: alarm))\(more). To close: belfry dismiss \(alarm.id.short)"
+      }
       let partner = alarm.partner.map {
         "\(Printable.text($0.name)) is notified: ❤️ Got it."
       }
-      return ["Done: \(title)\(when)\(at); \(next)."] + [rest, partner].compactMap { $0 }
+      return ["Done: \(title)\(when)\(at); \(next)."] + [rest, missed, partner].compactMap { $0 }
     }
   }
 }

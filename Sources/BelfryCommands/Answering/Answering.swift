@@ -111,8 +111,14 @@ struct Answering {
     // An invalid option is reported before the first command creates a store.
     if let occurrence = options.occurrence { _ = try parser.moment(occurrence, of: "--occurrence") }
     let store = try context.open(.writing)
+    let isMeant = options.occurrence.map { text in
+      { (summary: AlarmSummary) in
+        parser.hasOccurrence(text, summary.id, in: store, direction)
+      }
+    }
     let selection = try context.explaining {
-      try context.selector(of: store).select(options.alarms, all: options.all, for: verb)
+      try context.selector(of: store)
+        .select(options.alarms, all: options.all, for: verb, where: isMeant)
     }
     if selection.isBulk, options.occurrence != nil {
       throw CommandError(
@@ -219,6 +225,21 @@ extension InputParser {
   ) throws -> CivilDateTime {
     guard let alarm = try store.alarm(id) else { throw StoreError.noSuchAlarm(id.text) }
     return try occurrence(text, of: store.timeline(alarm), option: "--occurrence", direction)
+  }
+}
+
+extension InputParser {
+  /// Returns true if an alarm has the occurrence that a text names, so that it is the one of several that a person means.
+  func hasOccurrence(
+    _ text: String, _ id: Identifier, in store: Store, _ direction: Moment.Direction = .future
+  ) -> Bool {
+    guard let alarm = try? store.alarm(id) else { return false }
+    let timeline = store.timeline(alarm)
+    let local = with(zone: timeline.zone, calendar: timeline.calendar)
+    return [direction, .future].contains { direction in
+      guard let moment = try? local.moment(text, direction, of: nil) else { return false }
+      return timeline.hasOccurrence(at: moment, local.context)
+    }
   }
 }
 

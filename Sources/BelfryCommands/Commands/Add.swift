@@ -43,6 +43,14 @@ struct Add: ParsableCommand {
     var (schedule, delivery, phrase) = (schedule, delivery, phrase)
     try delivery.moveDates(to: &schedule)
     delivery.takeUnit(from: &phrase)
+    if let title, phrase.isEmpty, title.contains(" ") {
+      // The whole line in one argument.
+      var words = [title]
+      delivery.takeWarnings(from: &words)
+      self.title = words.joined(separator: " ")
+    } else {
+      delivery.takeWarnings(from: &phrase)
+    }
     (self.schedule, self.delivery, self.phrase) = (schedule, delivery, phrase)
   }
 

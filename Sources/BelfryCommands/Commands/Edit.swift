@@ -50,6 +50,7 @@ struct Edit: ParsableCommand {
     var (schedule, delivery, phrase) = (schedule, delivery, Array(words.dropFirst()))
     try delivery.moveDates(to: &schedule)
     delivery.takeUnit(from: &phrase)
+    delivery.takeWarnings(from: &phrase)
     (self.schedule, self.delivery, self.words) = (schedule, delivery, words.prefix(1) + phrase)
   }
 

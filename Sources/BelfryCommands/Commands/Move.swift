@@ -41,20 +41,25 @@ struct Move: ParsableCommand {
       throw CommandError(
         .usage, "--occurrence and 'from' both name the occurrence.", hint: "Use one of them.")
     }
-    // A time that is not understood is reported before the first command creates a store.
+    // Errors in the words are reported before the first command creates a store.
     if words.newTime.isEmpty {
       throw CommandError(
         .usage, "'\(Printable.text(self.words.joined(separator: " ")))' has no new time.",
         hint:
           "Write it behind the alarm: belfry move \(Printable.text(self.words[0])) tomorrow 15:00")
     }
-    _ = try words.time(parser)
-    let store = try context.open(.writing)
     if occurrence == nil {
-      words.takeDay(parser.context, isTitle: store.hasTitle)
+      words.takeDay(parser.context) { context.existing?.hasTitle($0) ?? false }
+    }
+    // A weekday beside an occurrence is one of its week, so that the time of day now does not matter.
+    let today = parser.context.zone.instant(of: CivilDateTime(parser.context.today, .midnight))
+    _ = try words.time(occurrence ?? words.occurrence == nil ? parser : parser.at(today))
+    let store = try context.open(.writing)
+    let isMeant = (occurrence ?? words.occurrence).map { text in
+      { (summary: AlarmSummary) in parser.hasOccurrence(text, summary.id, in: store) }
     }
     let selection = try context.explaining {
-      try context.selector(of: store).select(words.alarms, all: false, for: .skip)
+      try context.selector(of: store).select(words.alarms, all: false, for: .skip, where: isMeant)
     }
     var (civil, local): (CivilDateTime?, InputParser) = (nil, parser)
     if !selection.isBulk, let alarm = try store.alarm(selection.ids[0]) {

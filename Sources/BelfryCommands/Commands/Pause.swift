@@ -17,6 +17,8 @@ struct PauseCommand: ParsableCommand {
 
         belfry pause pills until friday
         belfry pause gym 2 weeks
+        belfry pause +home from thursday until saturday
+        belfry pause gym next week
         belfry pause +work --until monday
         belfry pause --all --until "4 jan"       # longer pauses stay as they are
         belfry resume --all                      # end all pauses early
@@ -28,71 +30,66 @@ struct PauseCommand: ParsableCommand {
   @Flag(help: "All enabled alarms.")
   var all = false
 
+  @Option(
+    help: ArgumentHelp(
+      "The date or time at which the pause begins (default: now).", valueName: "date"))
+  var from: String?
+
   @Option(help: ArgumentHelp("The date or time at which the alarm resumes.", valueName: "date"))
   var until: String?
 
   @OptionGroup var common: CommonOptions
   @ParentCommand var root: Belfry
 
-  func validate() throws {
-    try Pausing.validate(names, all: all)
-    if end == nil, let from = words.firstIndex(of: "from"), from > 0 {
-      throw ValidationError(
-        "A pause begins now. To leave out dates: belfry edit \(words[..<from].joined(separator: " ")) except \(words[(from + 1)...].joined(separator: " ").replacing(" to ", with: " - "))"
-      )
-    }
-    if end == nil {
-      throw ValidationError("The end of the pause is missing, such as --until friday, or 2 weeks.")
-    }
-  }
-
-  /// The names of the alarms.
-  private var names: [String] { parts.names }
-
-  /// The end: the value of `--until`, the words behind `until`, or a length of time at the end.
-  private var end: String? { parts.end }
-
-  private var parts: (names: [String], end: String?) {
-    if let until { return (words, until) }
-    if let position = words.firstIndex(of: "until") {
-      let rest = words[(position + 1)...]
-      if position == 0, !all, let split = PauseCommand.splitEnd(Array(rest)) { return split }
-      return (Array(words[..<position]), rest.isEmpty ? nil : rest.joined(separator: " "))
-    }
-    // `gym 2w`, `gym for 3 days`
-    for start in words.indices {
-      let length = words[start...].drop { $0 == "for" }.joined(separator: " ")
-      if length.contains(where: \.isLetter), Input.isLength(length) {
-        return (Array(words[..<start]), "in \(length)")
-      }
-    }
-    // `2w gym`
-    for end in words.indices.dropFirst().reversed() {
-      let length = words[..<end].drop { $0 == "for" }.joined(separator: " ")
-      if length.contains(where: \.isLetter), Input.isLength(length) {
-        return (Array(words[end...]), "in \(length)")
-      }
-    }
-    return (words, nil)
-  }
-
-  /// Returns the names and the end of `3 dec gym`; nil if the end is not followed by a name.
-  private static func splitEnd(_ words: [String]) -> (names: [String], end: String?)? {
-    guard let count = Input.leadingMomentCount(words), count < words.count else { return nil }
-    return (Array(words[count...]), words[..<count].joined(separator: " "))
-  }
-
   func run() throws {
     let parser = InputParser(try common.context(root))
-    let end = try parser.moment(self.end ?? "", of: "--until").civil(.future, in: parser.context)
+    let pause = try parts(parser.context)
+    try Pausing.validate(pause.names, all: all)
+    guard let end = pause.end else {
+      throw ValidationError(
+        "The end of the pause is missing, such as --until friday, or 2 weeks.")
+    }
+    let start = try pause.start.map {
+      try parser.moment($0, of: "--from").civil(.future, in: parser.context)
+    }
+    let until = try self.until(end, after: start, parser)
     try Pausing(
       common, root,
       unchanged: all
         ? "Nothing changed: every enabled alarm is already paused for at least as long."
-        : "Nothing changed: \(names.count == 1 ? "the alarm is" : "they are") already paused until then."
-    ).run(names) { ids, isNamed, settings in
-      .until(end, ids, isNamed: isNamed, keepingLonger: all, settings: settings)
+        : "Nothing changed: \(pause.names.count == 1 ? "the alarm is" : "they are") already paused until then."
+    ).run(pause.names) { ids, isNamed, settings in
+      .pausing(
+        ids, from: start, until: until, isNamed: isNamed, keepingLonger: all, settings: settings)
     }
+  }
+
+  /// Returns the parts of the words and options.
+  private func parts(_ context: InputContext) throws -> Input.WordsWithPause {
+    var parts = Input.pause(words, in: context)
+    if let from {
+      if parts.start != nil { throw ValidationError("The beginning of the pause is given twice.") }
+      parts.start = from
+    }
+    if let until {
+      if parts.end != nil { throw ValidationError("The end of the pause is given twice.") }
+      parts.end = until
+    }
+    return parts
+  }
+
+  /// Returns the end of a pause. One that would be before the beginning counts from there: `from saturday until thursday`,
+  /// `from 24 dec for 2 weeks`.
+  private func until(
+    _ end: String, after start: CivilDateTime?, _ parser: InputParser
+  ) throws -> CivilDateTime {
+    let until = try parser.moment(end, of: "--until").civil(.future, in: parser.context)
+    guard let start, start > parser.context.now else { return until }
+    let isLength = end.hasPrefix("in ")
+    guard isLength || until <= start else { return until }
+    let later = parser.context.at(parser.context.zone.instant(of: start))
+    let moved = try Input.moment(end, in: later).civil(.future, in: later)
+    return moved > start ? moved : until
   }
 }
 
@@ -152,7 +149,7 @@ private struct Pausing {
     let result = try context.explaining {
       try action(selection.ids, !selection.isFiltered, settings).perform(in: store)
     }
-    show(result.unpausable)
+    warn(about: result)
     let output = AlarmOutput(store: store, style: context.style)
     if json {
       return try Console.write(result.changes.map { output.document($0.alarm, $0.status) })
@@ -162,16 +159,20 @@ private struct Pausing {
       let title = Printable.text(change.alarm.title)
       let next = output.next(change.alarm, change.status)
       Console.line(
-        change.alarm.pause.map {
-          "Paused \(title) until \(output.times.end($0.until, zone: change.alarm.zone.text)): \(next)."
-        } ?? "Resumed \(title): \(next).")
+        output.plannedPause(change.alarm).map { "Paused \(title) \($0): \(next)." }
+          ?? "Resumed \(title): \(next).")
     }
   }
 
-  private func show(_ unpausable: [Alarm]) {
-    for alarm in unpausable {
+  private func warn(about result: PauseAlarms.Result) {
+    for alarm in result.unpausable {
       CommandDiagnostic.warn(
         "\(Printable.text(alarm.title)) was not paused: its only occurrence is during the pause.")
+    }
+    for alarm in result.otherwisePaused {
+      CommandDiagnostic.warn(
+        "\(Printable.text(alarm.title)) was not paused: it has another pause. To end that one: belfry resume \(alarm.id.short)"
+      )
     }
   }
 }

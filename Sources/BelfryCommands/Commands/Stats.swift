@@ -54,7 +54,7 @@ struct Stats: ParsableCommand {
     }
     let period = period(context, isTitle: store.hasTitle)
     let dates = try dates(period.dates, context)
-    let selection = try context.explaining { try context.selector(of: store).select(period.words) }
+    let selection = try context.shown(period.words, in: store)
     let settings = try context.settings(store)
     let items = store.history.statistics(
       of: selection.summaries.sortedByTitle(), on: dates,

@@ -28,24 +28,25 @@ struct Why: AsyncParsableCommand {
   func run() async throws {
     let context = try common.context(root)
     let store = try context.open(.reading)
-    let summary = try context.find(alarm, in: store)
-    guard let alarm = try store.alarm(summary.id) else { throw StoreError.noSuchAlarm(self.alarm) }
+    let alarms = try context.listed([alarm], in: store).compactMap { try store.alarm($0.id) }
     let known = RingingReasons.Circumstances(
       scheduler: SchedulerState(store), reach: await context.hooks().reach(),
       settings: try context.settings(store), names: store.deviceNames(), times: context.times)
-    let occurrences =
-      try occurrence.isEmpty
-      ? currentAndNext(alarm, store)
-      : named(occurrence.joined(separator: " "), store.timeline(alarm), InputParser(context))
-    let explained = try occurrences.map { try RingingReasons($0, of: alarm, in: store, known) }
+    let text = occurrence.joined(separator: " ")
+    let explained = try alarms.flatMap { alarm in
+      let occurrences =
+        try text.isEmpty
+        ? currentAndNext(alarm, store)
+        : named(text, store.timeline(alarm), InputParser(context))
+      return try occurrences.map { try RingingReasons($0, of: alarm, in: store, known) }
+    }
     if common.json { return try Console.write(explained.map(\.document)) }
     for (index, reasons) in explained.enumerated() {
       if index > 0 { Console.line("") }
       for line in reasons.lines { Console.write(wrapped(line, context.style)) }
     }
-    if explained.isEmpty {
-      let title = Printable.text(alarm.title)
-      Console.line("\(title) has had no occurrence, and has none ahead.")
+    if explained.isEmpty, let alarm = alarms.first {
+      Console.line("\(Printable.text(alarm.title)) has had no occurrence, and has none ahead.")
     }
   }
 

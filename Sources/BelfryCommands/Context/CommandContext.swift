@@ -132,11 +132,18 @@ struct CommandContext {
     try explaining { try selector(of: store).find(name) }
   }
 
-  /// Returns the alarms of some words: named ones, those of a filter, or all without words.
+  /// Returns the alarms of some words, to be shown: named ones, those of a filter, or all without words.
   ///
   /// - Throws: `StoreError` if a name does not match, `CommandError` if names and filter words are mixed.
   func listed(_ words: [String], in store: Store) throws -> [AlarmSummary] {
-    try explaining { try selector(of: store).select(words).summaries }
+    try shown(words, in: store).summaries
+  }
+
+  /// Returns the selection of some words, to be shown: named ones, those of a filter, or all without words.
+  ///
+  /// - Throws: `StoreError` if a name does not match, `CommandError` if names and filter words are mixed.
+  func shown(_ words: [String], in store: Store) throws -> AlarmSelector.Selection {
+    try explaining { try selector(of: store).select(words, readingOnly: true) }
   }
 
   /// The working days and holidays of the store; nil if there is no store or it cannot be read.

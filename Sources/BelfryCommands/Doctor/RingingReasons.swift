@@ -140,6 +140,12 @@ struct RingingReasons {
       return
     }
     verdict = "rings on this device \(wait)"
+    if let pause = alarm.pause, timeline.zone.civil(at: now) < pause.until,
+      pause.from < timeline.occurrence(civil).time
+    {
+      let time = times.pause(pause, zone: alarm.zone.text, at: timeline.zone.civil(at: now))
+      add(.paused, "Before it, the alarm is paused \(time).")
+    }
     if timeline.role == .standIn {
       add(.devices, "None of the devices that it names is known to run, so this one rings.")
     }

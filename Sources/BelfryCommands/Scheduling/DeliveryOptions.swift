@@ -49,6 +49,15 @@ struct DeliveryOptions: ParsableArguments {
     }
   }
 
+  /// Moves `remind 1 day before` from the words of the schedule to the option.
+  mutating func takeWarnings(from words: inout [String]) {
+    let parts = words.flatMap { $0.split(separator: " ").map(String.init) }
+    guard let found = Input.warnings(in: parts) else { return }
+    let lengths = found.lengths.map { "\($0 / 60)m" }
+    warn = ([warn].compactMap(\.self) + lengths).joined(separator: ",")
+    words = found.words
+  }
+
   /// Moves `--on 2026-12-03,2027-01-14`, which names dates and no devices, to the schedule.
   mutating func moveDates(to schedule: inout ScheduleOptions) throws {
     guard let on, !on.isEmpty, on.split(separator: ",").allSatisfy({ CivilDate(String($0)) != nil })

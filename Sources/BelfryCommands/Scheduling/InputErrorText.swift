@@ -122,6 +122,7 @@ struct InputErrorText {
       "an alarm can leave out at most \(Schedule.Limits.maxExceptions) dates"
     case .countedCompletions:
       "the dates after a completion are not known in advance, so an end must be a date"
+    case .futureCompletion: "the last time that it was done is still to come"
     case .timesOfDistance: "the times of this alarm follow from its start and its distance"
     }
   }

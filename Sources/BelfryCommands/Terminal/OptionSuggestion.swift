@@ -19,16 +19,22 @@ struct OptionSuggestion {
   /// Names that other programs use, with the options of Belfry in the order of their likelihood.
   private static let synonyms: [String: [String]] = [
     "all-day": ["daily"], "category": ["tag"], "categories": ["tag"], "clear": ["done"],
-    "colour": ["color"], "colors": ["color"], "comment": ["note"], "count": ["times"],
+    "advance": ["warn"], "before": ["warn", "until"], "colour": ["color"], "colors": ["color"],
+    "comment": ["note"], "confirm": ["strict"], "count": ["times"], "critical": ["persistent"],
     "date": ["once", "start", "ends"],
     "day": ["weekly", "days", "once"], "description": ["note"], "device": ["on"],
     "devices": ["on"], "due": ["once", "at"], "end": ["ends", "until"], "exclude": ["except"],
     "exec": ["run"], "force": ["yes"], "format": ["json"], "from": ["start"], "hour": ["at"],
-    "hours": ["at"], "interval": ["every"], "label": ["tag"], "limit": ["count"],
-    "max": ["count"], "month": ["monthly"], "name": ["title"], "number": ["count"],
-    "output": ["json"], "recur": ["schedule"], "repeat": ["schedule"], "rrule": ["schedule"],
+    "hours": ["at"], "html": ["format"], "ics": ["format"], "important": ["persistent"],
+    "insist": ["persistent"], "interval": ["every"], "label": ["tag"], "limit": ["count"],
+    "max": ["count"], "month": ["monthly"], "must-confirm": ["strict"], "nag": ["persistent"],
+    "name": ["title"], "notice": ["warn"], "number": ["count"],
+    "output": ["json"], "priority": ["persistent"], "project": ["tag"], "recur": ["schedule"],
+    "remind": ["warn"], "reminder": ["warn"], "reminders": ["warn"], "repeat": ["schedule"],
+    "require-confirmation": ["strict"], "rrule": ["schedule"],
     "rule": ["schedule"], "tags": ["tag"], "time": ["at"], "timezone": ["zone"],
-    "tz": ["zone"], "until": ["ends"], "week": ["weekly"], "when": ["schedule", "once", "at"],
+    "tz": ["zone"], "until": ["ends"], "urgent": ["persistent"], "warning": ["warn"],
+    "week": ["weekly"], "when": ["schedule", "once", "at"],
     "year": ["annual"], "yearly": ["annual"],
   ]
 

@@ -19,8 +19,8 @@ public enum LogPayload: Hashable, Sendable {
   case snooze(until: Instant)
   /// The civil times at which a moved occurrence would have rung, and at which it rings now.
   case move(from: CivilDateTime, to: CivilDateTime)
-  /// The end of a pause.
-  case pause(until: CivilDateTime)
+  /// The beginning of a pause, if it is later than the entry, and its end.
+  case pause(from: CivilDateTime? = nil, until: CivilDateTime)
   /// A follow-up: its number, starting at 1, the number of all follow-ups, and true if it rang unanswered.
   case followUp(number: Int, count: Int, isUnanswered: Bool)
   /// A skip because of a pause, with the earlier occurrences that the same entry settles; nil for none.
@@ -184,7 +184,8 @@ extension LogPayload {
     case .deletion(.partnerRemoved(let partner)): "deletion partnerRemoved \(partner)"
     case .snooze(let until): "snooze \(until.rfc3339Milliseconds)"
     case .move(let from, let to): "move \(from) \(to)"
-    case .pause(let until): "pause \(until)"
+    case .pause(nil, let until): "pause \(until)"
+    case .pause(let from?, let until): "pause \(from) \(until)"
     case .followUp(let number, let count, let isUnanswered):
       "followUp \(number) \(count) \(isUnanswered)"
     case .skippedByPause(let earlier):

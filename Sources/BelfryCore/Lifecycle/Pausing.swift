@@ -65,8 +65,14 @@ extension Timeline {
         Event(.skipped, ringing, payload: .skippedByPause(nil), revision: record.revision))
     }
     transition.alarm.pause = pause
+    let here = zone.civil(at: now)
     transition.events.append(
-      pause.map { Event(.paused, payload: .pause(until: $0.until)) } ?? Event(.resumed))
+      pause.map { pause in
+        // The minute after an occurrence that rings is still the beginning.
+        let isLater = pause.from.minuteNumber > here.minuteNumber + 1
+        return Event(
+          .paused, payload: .pause(from: isLater ? pause.from : nil, until: pause.until))
+      } ?? Event(.resumed))
     return transition
   }
 

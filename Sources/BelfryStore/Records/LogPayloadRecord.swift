@@ -83,7 +83,9 @@ public enum LogPayloadRecord {
         from: try reader.required("from", \.occurrence, "a date and time"),
         to: try reader.required("to", \.occurrence, "a date and time"))
     case "pause":
-      return .pause(until: try reader.required("until", \.occurrence, "a date and time"))
+      return .pause(
+        from: try reader.optional("from", \.occurrence, "a date and time"),
+        until: try reader.required("until", \.occurrence, "a date and time"))
     case "followUp":
       return .followUp(
         number: try reader.required("number", \.count, "a count"),
@@ -221,7 +223,8 @@ public enum LogPayloadRecord {
     case .snooze(let until): return object("snooze", ["until": JSON(until)])
     case .move(let from, let to):
       return object("move", ["from": JSON(from), "to": JSON(to)])
-    case .pause(let until): return object("pause", ["until": JSON(until)])
+    case .pause(let from, let until):
+      return object("pause", ["from": from.map { JSON($0) }, "until": JSON(until)])
     case .followUp(let number, let count, let isUnanswered):
       return object(
         "followUp",

@@ -23,7 +23,8 @@ extension CommitMessage {
       return [("Reason", "partnerRemoved"), ("Partner", partner)]
     case .snooze(let until): return [("Until", until.description)]
     case .move(let from, let to): return [("From", from.description), ("To", to.description)]
-    case .pause(let until): return [("Until", until.description)]
+    case .pause(let from, let until):
+      return (from.map { [("From", $0.description)] } ?? []) + [("Until", until.description)]
     case .followUp(let number, let count, false): return [("Follow-up", "\(number)/\(count)")]
     case .followUp(let number, let count, true):
       return [("Follow-up", "\(number)/\(count)"), ("Reason", "unanswered")]

@@ -47,6 +47,10 @@ package struct AlarmDetails {
     for (index, occurrence) in later.enumerated() {
       rows.append((index == 0 ? "then" : "", output.when(occurrence, zone: alarm.zone.text)))
     }
+    // The card shows a pause that has begun.
+    if let pause = output.plannedPause(alarm), status.pausedUntil == nil {
+      rows.append(("pause", pause))
+    }
     // The schedule names the zone only where it differs from this device's.
     if alarm.zone != .floating, output.times.isLocal(alarm.zone.text) {
       rows.append(("zone", alarm.zone.text))

@@ -261,6 +261,14 @@ package struct AlarmOutput: Sendable {
       : "All alarms are finished. To list them: belfry list --finished\n"
   }
 
+  /// Returns `until Mon 4 Jan 2027`, or `from Thu 24 Dec 2026 until Mon 4 Jan 2027`; nil for an alarm without a pause, or
+  /// whose pause has ended.
+  package func plannedPause(_ alarm: Alarm) -> String? {
+    let here = times.zones.zone(of: alarm).civil(at: now)
+    guard let pause = alarm.pause, here < pause.until else { return nil }
+    return times.pause(pause, zone: alarm.zone.text, at: here)
+  }
+
   /// Returns `next is Mon 23 Nov 2026, 09:00, in 2 days`, or the reason why there is no next occurrence.
   package func next(_ alarm: Alarm, _ status: AlarmStatus) -> String {
     guard let next = status.next else {

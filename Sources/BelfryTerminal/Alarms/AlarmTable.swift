@@ -93,11 +93,12 @@ package struct AlarmTable: Sendable {
 
   /// Id, state, title with badges, when, schedule.
   private static let columns = [
-    TextColumns.Column(limit: 8), TextColumns.Column(limit: 8), TextColumns.Column(limit: 48),
+    TextColumns.Column(limit: 8), TextColumns.Column(limit: 8), TextColumns.Column(limit: 64),
     TextColumns.Column(limit: 0), TextColumns.Column(limit: 24), TextColumns.Column(limit: 60),
   ]
   private static let (title, badges, schedule) = (2, 3, 5)
   private static let reductions = [
+    TextColumns.Reduction(title, to: 56), TextColumns.Reduction(title, to: 48),
     TextColumns.Reduction(title, to: 36), TextColumns.Reduction(schedule, to: 32),
     TextColumns.Reduction(title, to: 30), TextColumns.Reduction(schedule, to: 26),
     TextColumns.Reduction(title, to: 24), TextColumns.Reduction(schedule, to: 20),

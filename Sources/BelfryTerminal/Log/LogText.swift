@@ -260,7 +260,9 @@ package struct LogText: Sendable {
     case .move(let from, let to):
       let isFromOwn = from == entry.occurrence
       return (isFromOwn ? "" : "from \(times.short(from)) ") + "to \(times.short(to))"
-    case .pause(let until): return "until \(times.short(until))"
+    case .pause(let from, let until):
+      let start = from.map { "from \(times.short($0)) " } ?? ""
+      return "\(start)until \(times.short(until))"
     case .followUp(let number, let count, let isUnanswered):
       return "\(number) of \(count)\(isUnanswered ? ", unanswered" : "")"
     case .skippedByPause(let earlier):
