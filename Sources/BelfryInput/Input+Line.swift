@@ -40,8 +40,10 @@ extension Input {
     var failure: InputError?
     var hasEnd = false
     for start in rest.indices.dropFirst() {
-      // `Parents evening 8 dec`
-      if startsWithPartOfDay(rest[start]) { continue }
+      // `Parents evening 8 dec`; and a list does not begin in its middle: `24, 26 november and 1 december`
+      if startsWithPartOfDay(rest[start]) || ["and", "&", ","].contains(rest[start].lowercased()) {
+        continue
+      }
       var draft: ScheduleDraft?
       do throws(InputError) {
         draft = try schedule(rest[start...].joined(separator: " "), in: context)
@@ -67,7 +69,7 @@ extension Input {
       guard rest[1..<start].allSatisfy({ !isNearSchedule($0) }),
         !["every", "each"].contains(rest[0].lowercased())
       else { break }
-      if let word = scheduleWord(endOf: Array(rest[..<start]), before: draft) {
+      if let word = scheduleWord(endOf: Array(rest[..<start]), before: draft, rest[start]) {
         failure = .notUnderstood(word, suggestion: nil)
         break
       }
@@ -106,7 +108,7 @@ extension Input {
   /// Returns the word at the end of a title that more likely belongs to the schedule behind it: `Trip seven am` tomorrow,
   /// `Books last day of the year` 9am; nil for none.
   private static func scheduleWord(
-    endOf title: [String], before schedule: ScheduleDraft?
+    endOf title: [String], before schedule: ScheduleDraft?, _ next: String
   ) -> String? {
     guard title.count > 1, let last = title.last else { return nil }
     let words = title.map { $0.lowercased() }
@@ -125,22 +127,56 @@ extension Input {
     {
       return last
     }
+    // `Rent 1., 15. monthly`
+    if case .monthly(nil, _)? = schedule?.rule, InputReader.dayNumber(word) != nil,
+      Vocabulary.number(word) == nil
+    {
+      return last
+    }
     let hasDate = schedule?.rule != nil
     if let unit = Vocabulary.unit(word), word.count > 2, unit != .minute {
       return !hasDate || beforeUnits.contains(previous) || Vocabulary.number(previous) != nil
         || Vocabulary.ordinal(previous) != nil ? last : nil
     }
+    if let date = date(in: words, before: next.lowercased()) { return date }
     if Vocabulary.month(word) != nil, word.count > 3 {
       return !hasDate || ["to", "until", "till", "in", "of"].contains(previous) ? last : nil
     }
     return Vocabulary.number(word) != nil && ["half", "past", "to"].contains(previous) ? last : nil
   }
 
+  /// Returns the end of a date in a title, which is probably one of several; nil if there is none.
+  ///
+  /// | title | schedule |
+  /// |---|---|
+  /// | `Physio 24, 26 november or` | `1 dec 9am` |
+  /// | `Physio 24,`, `Physio 24` | `26 nov 9am` |
+  /// | `Physio 24.11. /` | `26.11. 9am` |
+  private static func date(in title: [String], before schedule: String) -> String? {
+    func isDay(_ word: String) -> Bool { InputReader.dayNumber(word) != nil }
+    func isMonth(_ word: String) -> Bool { Vocabulary.month(word) != nil }
+    let words = title.filter { $0 != "of" }
+      .map { $0.hasSuffix(",") || $0.hasSuffix(";") ? String($0.dropLast()) : $0 }
+    for (word, next) in zip(words, words.dropFirst())
+    where isDay(word) && isMonth(next) || isMonth(word) && isDay(next) {
+      return next
+    }
+    func isDate(_ word: String) -> Bool { ((try? DateText.parts(word)) ?? nil) != nil }
+    // `2.1` is also a version.
+    let isBefore = isDate(schedule)
+    if let date = words.first(where: { isDate($0) && (isBefore || $0.hasSuffix(".")) }) {
+      return date
+    }
+    guard let last = words.last, isDay(last) else { return nil }
+    let isListed = title.last?.last == "," || title.last?.last == ";"
+    return isListed || isDay(schedule) || isMonth(schedule) ? last : nil
+  }
+
   /// The words that only continue in a schedule, if one stands behind them.
   private static let continuations: Set = [
     "next", "last", "this", "odd", "even", "alternate", "alternating", "other", "twice", "thrice",
     "biennially", "biweekly", "am", "pm", "a.m.", "p.m.", "o'clock", "half", "quarter", "past",
-    "between", "except", "starting", "every", "each",
+    "between", "except", "starting", "every", "each", "or", "and", "&", "/", "+",
   ]
 
   /// The words before a unit that make it a part of a schedule.

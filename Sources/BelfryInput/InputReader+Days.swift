@@ -56,9 +56,20 @@ extension InputReader {
 
   // MARK: Months
 
-  /// Returns the months of a list of names and ranges: `mar, jun`, `jan-mar`; nil if there is none.
+  /// Returns the months of a list of names and ranges, also without separators: `mar, jun`, `mar jun`, `jan-mar`; nil if
+  /// there is none.
   mutating func months() throws(InputError) -> [Int]? {
-    try list { (reader) throws(InputError) in reader.monthRange() }?.flatMap { $0 }
+    try list { (reader) throws(InputError) in
+      let months = reader.adjacentMonths()
+      return months.isEmpty ? nil : months
+    }?.flatMap { $0 }
+  }
+
+  /// Returns months and ranges of them without separators: `mar jun sep`; none if there are none.
+  mutating func adjacentMonths() -> [Int] {
+    var months: [Int] = []
+    while let more = monthRange() { months += more }
+    return months
   }
 
   /// Returns a month, or the months of a range: `nov-feb`, `april to january`.

@@ -107,10 +107,11 @@ extension InputReader {
       return try reader.list { (reader) throws(InputError) -> [DateReading]? in
         if let date = try reader.date(), case .dayOfYear(_, let day) = date {
           last = day
-          return [date]
+          return [date] + reader.adjacentMonths().map { .dayOfYear(month: $0, day: day) }
         }
         // A month alone has the day of the date before.
-        guard let last, let months = reader.monthRange() else { return nil }
+        let months = reader.adjacentMonths()
+        guard let last, !months.isEmpty else { return nil }
         return months.map { .dayOfYear(month: $0, day: last) }
       }
     }

@@ -78,6 +78,7 @@ struct ScheduleReader {
     if try readPartOfDay() { return true }
     if try readStart() { return true }
     if try readLastCompletion() { return true }
+    if readWeekOfWeekdays() { return true }
     if try readTimesPerDay() { return true }
     if try readTimesPerPeriod() { return true }
     if try readNextWeekdays() { return true }
@@ -109,6 +110,27 @@ struct ScheduleReader {
 
   // MARK: The rule
 
+  /// Reads the only week of weekdays: `sat and sun this weekend`, `mon and wed next week`.
+  private mutating func readWeekOfWeekdays() -> Bool {
+    guard case .weekly(let days?, 1)? = draft.rule, draft.start == nil,
+      !reader.tokens.contains(where: { $0.text == "every" || $0.text == "each" })
+    else { return false }
+    let today = reader.context.today
+    let distance: Int
+    if reader.accept("next week") {
+      distance = 1
+    } else if reader.accept("this week", "this weekend") {
+      distance = 0
+    } else {
+      return false
+    }
+    let monday = CalendarUnit.isoWeek.start(distance, from: today)
+    let dates = Set(days).map { monday.adding(days: $0.rawValue) }.filter { $0 >= today }
+    guard !dates.isEmpty else { return false }
+    draft.rule = .dates(dates.sorted())
+    return true
+  }
+
   /// Reads `every christmas eve`.
   private mutating func readYearlyFeast() throws(InputError) -> Bool {
     let feast: DateReading? = try reader.attempt { (reader) throws(InputError) in
@@ -134,16 +156,20 @@ struct ScheduleReader {
     return isRead
   }
 
+  /// The dates of the rule; none if it is another rule.
+  private var datesOfRule: [CivilDate] {
+    switch draft.rule {
+    case .once(let date): [date]
+    case .dates(let dates): dates
+    default: []
+    }
+  }
+
   /// Adds a date behind `,` or `and` to the earlier ones: `3 dec, 14 jan and 5 feb`.
   ///
   /// - Returns: False if the earlier part is no date, or one of them is a weekday.
   private mutating func addListed(_ reading: DateReading) -> Bool {
-    let earlier: [CivilDate]
-    switch draft.rule {
-    case .once(let date): earlier = [date]
-    case .dates(let dates): earlier = dates
-    default: return false
-    }
+    let earlier = datesOfRule
     if case .weekday = reading { return false }
     guard case .some(let previous) = date, let last = earlier.last,
       earlier.count < Recurrence.maxDates
@@ -168,14 +194,29 @@ struct ScheduleReader {
       draft.end = .until(Schedule.Limits.end(of: last))
       return true
     }
-    guard draft.rule == nil, let dates = try reader.daysOfOneMonth() else { return false }
-    try add(.dates(dates))
+    let start = reader.position
+    let isListed = reader.followsSeparator
+    guard draft.rule == nil || isListed, let dates = try reader.daysOfOneMonth() else {
+      return false
+    }
+    if draft.rule == nil {
+      try add(.dates(dates))
+      return true
+    }
+    // `24, 26 november and 1, 3 december`
+    let earlier = datesOfRule
+    guard let last = earlier.last, earlier.count + dates.count <= Recurrence.maxDates else {
+      reader.position = start
+      return false
+    }
+    draft.rule = .dates(earlier + dates.map { $0 < last ? $0.adding(Period(1, .year)) : $0 })
     return true
   }
 
   private mutating func readDateOrDelay() throws(InputError) -> Bool {
     if try readDaysOfOneMonth() { return true }
-    let isListed = reader.followsSeparator
+    // `24 nov, 26 nov` and `24 nov 26 nov`
+    let isListed = reader.followsSeparator || (isDayOfYear && timeReadings.isEmpty)
     // `in 3 days` is a date, but `in 1 day 2 h` a moment.
     var dated = reader
     let dateOnly = try dated.date()
