@@ -5,8 +5,8 @@ import BelfryStore
 public struct AnswerAlarms: AlarmAction {
   /// The answered occurrences.
   private enum Targets {
-    /// The current occurrence of each alarm. If one cannot be answered, none is.
-    case current
+    /// The current occurrence of each alarm, or every one that is open. If an alarm cannot be answered, none is.
+    case current(everyOpen: Bool)
     /// A certain occurrence of the only alarm.
     case occurrence(CivilDateTime)
     /// Certain occurrences. Those that cannot be answered any more are left out.
@@ -27,12 +27,14 @@ public struct AnswerAlarms: AlarmAction {
   /// Creates an answer to the current occurrences of alarms. If it is not possible for one of them, it fails as a whole.
   ///
   /// - Parameters:
+  ///   - everyOpen: True if `done` settles all occurrences that ring or are pending, and not only the latest.
   ///   - settings: The settings of the store, with those of this device.
   ///   - time: The time at which the answer was given; nil for now.
   public init(
-    _ answer: Answer, to alarms: [Identifier], settings: Settings, at time: Instant? = nil
+    _ answer: Answer, to alarms: [Identifier], everyOpen: Bool = false, settings: Settings,
+    at time: Instant? = nil
   ) {
-    self.init(answer, alarms, .current, settings, time, nil)
+    self.init(answer, alarms, .current(everyOpen: everyOpen), settings, time, nil)
   }
 
   /// Creates an answer to one alarm.
@@ -42,7 +44,9 @@ public struct AnswerAlarms: AlarmAction {
     _ answer: Answer, to alarm: Identifier, occurrence: CivilDateTime?, settings: Settings,
     at time: Instant? = nil
   ) {
-    self.init(answer, [alarm], occurrence.map { .occurrence($0) } ?? .current, settings, time, nil)
+    self.init(
+      answer, [alarm], occurrence.map { .occurrence($0) } ?? .current(everyOpen: false), settings,
+      time, nil)
   }
 
   /// Creates an answer to certain occurrences, such as those of a notification. Those that cannot be answered any more are
@@ -97,9 +101,11 @@ public struct AnswerAlarms: AlarmAction {
       case .occurrence(let civil): civil
       case .possible(let occurrences): occurrences[alarm.id]
       }
+    let everyOpen = if case .current(let every) = targets { every } else { false }
     do throws(LifecycleError) {
       return try store.timeline(alarm).answer(
-        answer, to: occurrence, at: time ?? store.context.now, settings: settings, ledger: ledger)
+        answer, to: occurrence, everyOpen: everyOpen, at: time ?? store.context.now,
+        settings: settings, ledger: ledger)
     } catch {
       if isLenient { return nil }
       throw ActionError.refused(answer, alarm, error)

@@ -29,6 +29,19 @@ extension Input {
     return (try? self.length(String(length), in: context)).map { sign * $0 }
   }
 
+  /// Returns the two times of day of a text that replaces one by the other: `19:30 to 20:00`; nil for any other text.
+  public static func replacement(
+    _ text: String, in context: InputContext
+  ) -> (old: CivilTime, new: CivilTime)? {
+    var words = text.lowercased().split(separator: " ")
+    if words.first == "from" { words.removeFirst() }
+    let parts = words.split(omittingEmptySubsequences: false) { ["to", "->", "→"].contains($0) }
+    guard parts.count == 2, let old = try? time(parts[0].joined(separator: " "), in: context),
+      let new = try? time(parts[1].joined(separator: " "), in: context)
+    else { return nil }
+    return (old, new)
+  }
+
   /// Returns the number of seconds in a length of time: `90` (minutes), `20m`, `1h30m`, `10 min`, `2 days`; nil for any
   /// other text, for 0 and for more than 366 days.
   public static func seconds(_ text: String) -> Int64? {

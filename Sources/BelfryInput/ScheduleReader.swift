@@ -78,6 +78,7 @@ struct ScheduleReader {
     if try readPartOfDay() { return true }
     if try readStart() { return true }
     if try readLastCompletion() { return true }
+    if try readComingWeekdays() { return true }
     if readWeekOfWeekdays() { return true }
     if try readTimesPerDay() { return true }
     if try readTimesPerPeriod() { return true }
@@ -109,6 +110,22 @@ struct ScheduleReader {
   }
 
   // MARK: The rule
+
+  /// Reads `this saturday and sunday`: the next of each.
+  private mutating func readComingWeekdays() throws(InputError) -> Bool {
+    guard draft.rule == nil else { return false }
+    let days: [Weekday]? = try reader.attempt { (reader) throws(InputError) in
+      _ = reader.accept("on")
+      guard reader.accept("this coming", "this", "coming"), Vocabulary.weekday(reader.word) != nil,
+        let days = try reader.weekdays()?.days, days.count > 1
+      else { return nil }
+      return days
+    }
+    guard let days else { return false }
+    let first = days.map { reader.resolved(.weekday($0, afterToday: false)) }
+    draft.rule = .dates(Set(first).sorted())
+    return true
+  }
 
   /// Reads the only week of weekdays: `sat and sun this weekend`, `mon and wed next week`.
   private mutating func readWeekOfWeekdays() -> Bool {

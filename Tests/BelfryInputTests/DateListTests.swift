@@ -19,6 +19,8 @@ import Testing
     "Weekdays of one week are dates",
     arguments: [
       ("sat and sun this weekend at 10:00", ["2026-11-28", "2026-11-29"]),
+      ("this saturday and sunday at 10:00", ["2026-11-28", "2026-11-29"]),
+      ("on this sat, sun 10:00", ["2026-11-28", "2026-11-29"]),
       ("sat, sun 10:00 this weekend", ["2026-11-28", "2026-11-29"]),
       ("mon and wed next week 18:00", ["2026-11-30", "2026-12-02"]),
       ("mon, wed, fri this week 18:00", ["2026-11-23", "2026-11-25", "2026-11-27"]),

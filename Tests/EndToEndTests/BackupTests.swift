@@ -66,4 +66,53 @@ import Testing
     #expect(document["isSafe"] as? Bool == true)
     #expect((document["unsaved"] as? Int ?? 0) > 0)
   }
+
+  @Test(
+    "A copy is made in a new folder, an empty one, or in one with other files, and brought up to date"
+  )
+  func copy() async throws {
+    let sandbox = try await Sandbox.withTea()
+    let new = sandbox.root + "/usb/copy"
+    let missing = try await sandbox.belfry("backup", new, now: now("10:00:00"))
+    #expect(missing.status != 0 && missing.err.contains("there is no folder"), "\(missing.err)")
+    try FileManager.default.createDirectory(
+      atPath: sandbox.root + "/usb", withIntermediateDirectories: true)
+    let first = try await sandbox.belfry("backup", new, now: now("10:00:00"))
+    #expect(first.status == 0, "\(first.err)")
+    #expect(first.out.hasPrefix("Copied the store to \(new), as the new remote copy."))
+    #expect(first.out.contains("synced"), "\(first.out)")
+    _ = try await sandbox.belfry("add", "Rent", "--monthly", "1", now: now("10:04:00"))
+    let second = try await sandbox.belfry("backup", new, now: now("10:05:00"))
+    #expect(second.out.hasPrefix("Copied the store to \(new), the remote copy."), "\(second.err)")
+    let head = try await sandbox.git("rev-parse", "main", in: sandbox.store).out
+    #expect(try await sandbox.git("rev-parse", "main", in: new).out == head)
+    // A disk with other files gets a folder, also at the second time.
+    let disk = sandbox.root + "/usb"
+    for isNew in [true, false] {
+      let inner = try await sandbox.belfry("backup", disk, now: now("10:06:00"))
+      #expect(
+        inner.out.hasPrefix(
+          "Copied the store to \(disk)/belfry.git, \(isNew ? "as the new" : "the") remote usb."),
+        "\(inner.out)\(inner.err)")
+    }
+    let document = try await sandbox.belfry("backup", disk, "--json", now: now("10:07:00")).object
+    #expect((document["copies"] as? [Any])?.count == 2)
+  }
+
+  @Test("A copy needs a folder of its own")
+  func refusedCopies() async throws {
+    let sandbox = try await Sandbox.withTea()
+    let other = sandbox.root + "/other.git"
+    _ = try await sandbox.git("init", "-q", "--bare", "-b", "main", other, in: sandbox.root)
+    let repository = try await sandbox.belfry("backup", other, now: now("10:00:00"))
+    #expect(repository.status == 2, "\(repository.err)")
+    #expect(repository.err.contains("belfry remote add other"), "\(repository.err)")
+    let file = sandbox.root + "/file"
+    try Data().write(to: URL(fileURLWithPath: file))
+    let onFile = try await sandbox.belfry("backup", file, now: now("10:00:00"))
+    #expect(onFile.status == 2 && onFile.err.contains("is a file"), "\(onFile.err)")
+    let host = try await sandbox.belfry("backup", "me@server:belfry.git", now: now("10:00:00"))
+    #expect(host.status == 2 && host.err.contains("belfry remote add origin"), "\(host.err)")
+    #expect(try await sandbox.belfry("remote", "--json", now: now("10:00:00")).array.isEmpty)
+  }
 }

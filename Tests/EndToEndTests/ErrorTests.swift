@@ -44,7 +44,7 @@ import Testing
     (["conflicts", "--al"], 2, "Did you mean '--all'?"),
     (["list", "--zzzz"], 2, "See 'belfry help list'."),
     (["show", "nothing"], 3, "no alarm 'nothing'"),
-    (["show", "t"], 3, "could be any of 2 alarms"),
+    (["rename", "t", "x"], 3, "could be any of 2 alarms"),
     (["done", "Tea"], 4, "is not ringing"),
     (["snooze", "Tea", "soon"], 2, "'soon' is not a length of time"),
     (["edit", "Tea"], 2, "nothing to change"),

@@ -688,7 +688,7 @@ import Testing
 
   @Test(arguments: [
     ("d", "Done: Rent reminder", "active"), ("s", "Stopped Rent reminder", "pending"),
-    ("ky", "Skipped: next is Fri 27 Nov 2026, 09:00.", "active"),
+    ("ky", "Skipped Rent reminder (Mon 23 Nov 2026, 09:00); next is Fri 27 Nov 2026,", "active"),
     ("knq", "keeps ringing: belfry ring", "ringing"),
     ("z", "Snoozed Rent reminder", "snoozed"), ("1", "it rings again at 10:0", "snoozed"),
     ("q", "keeps ringing: belfry ring", "ringing"), ("\u{1B}", "keeps ringing", "ringing"),

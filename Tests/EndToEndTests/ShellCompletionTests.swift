@@ -145,7 +145,7 @@ import Testing
   func noStore() async throws {
     let sandbox = try Sandbox()
     let out = try await sandbox.belfry(
-      "---completion", "show", "--", "positional@0", "2", "0", "belfry", "show", "")
+      "---completion", "why", "--", "positional@0", "2", "0", "belfry", "why", "")
     #expect(out.out.trimmingCharacters(in: .whitespacesAndNewlines).isEmpty)
     #expect(out.err.isEmpty)
     #expect(!FileManager.default.fileExists(atPath: sandbox.home + "/.local/share/belfry"))

@@ -26,7 +26,7 @@ import Testing
   func skipNextOccurrence() async throws {
     let sandbox = try await weekly()
     let skip = try await sandbox.belfry("skip", "--yes", "rent", now: "2026-11-21T08:00:00Z")
-    #expect(skip.out == "Skipped: next is Fri 27 Nov 2026, 09:00.\n")
+    #expect(skip.out.contains("; next is Fri 27 Nov 2026, 09:00, in "), "\(skip.out)")
     #expect(try await next(sandbox, "2026-11-21T08:01:00Z") == "2026-11-27T09:00")
     let tick = try await sandbox.belfry("tick", "--json", now: "2026-11-23T09:00:00Z")
     #expect((tick.object["fired"] as? [Any])?.isEmpty == true)
@@ -95,11 +95,13 @@ import Testing
         "Skip Rent reminder for Mon 23 Nov 2026? Next occurrence: Fri 27 Nov 2026. [y/N]"))
     #expect(try await next(sandbox, "2026-11-20T22:42:00Z") == "2026-11-23T09:00")
     let yes = try await sandbox.onTerminal("skip", "rent", input: "y\n")
-    #expect(yes.out.contains("Skipped: next is Fri 27 Nov 2026, 09:00."))
+    #expect(
+      yes.out.contains("Skipped Rent reminder (Mon 23 Nov 2026, 09:00); next is Fri 27 Nov 2026"))
     #expect(try await next(sandbox, "2026-11-20T22:42:00Z") == "2026-11-27T09:00")
     let sure = try await sandbox.onTerminal("skip", "rent", "--yes", input: "")
     #expect(!sure.out.contains("[y/N]"))
-    #expect(sure.out.contains("Skipped: next is Mon 30 Nov 2026, 09:00."))
+    #expect(
+      sure.out.contains("Skipped Rent reminder (Fri 27 Nov 2026, 09:00); next is Mon 30 Nov 2026"))
   }
 
   @Test("Skipping a one-time alarm fails with a hint to delete it")
@@ -125,7 +127,7 @@ import Testing
       let before = try await sandbox.belfry("list", "--json", now: "2026-11-23T09:02:00Z").array
       #expect(before.first?["state"] as? String == state)
       let skip = try await sandbox.belfry("skip", "--yes", "rent", now: "2026-11-23T09:03:00Z")
-      #expect(skip.out == "Skipped: next is Fri 27 Nov 2026, 09:00.\n")
+      #expect(skip.out.contains("; next is Fri 27 Nov 2026, 09:00, in "), "\(skip.out)")
       // The skip cancels the snooze and the follow-ups.
       for time in ["09:31", "10:02", "10:31"] {
         _ = try await sandbox.belfry("tick", now: "2026-11-23T\(time):00Z")
@@ -149,7 +151,7 @@ import Testing
     _ = try await sandbox.belfry("tick", now: january)
     let skip = try await sandbox.belfry(
       "skip", "--yes", "rent", "--occurrence", "2027-02-28T09:00", now: january)
-    #expect(skip.out == "Skipped: next is Wed 31 Mar 2027, 09:00.\n")
+    #expect(skip.out.contains("; next is Wed 31 Mar 2027, 09:00, in "), "\(skip.out)")
     _ = try await sandbox.belfry(
       "skip", "--yes", "rent", "--occurrence", "2027-03-31T09:00", now: "2027-02-01T00:01:00Z")
     #expect(try await next(sandbox, "2027-02-02T00:00:00Z") == "2027-04-30T09:00")
@@ -163,7 +165,7 @@ import Testing
     let sandbox = try await sandbox("--annual", "02-29", "--at", "09:00")
     #expect(try await next(sandbox, "2026-11-21T00:00:00Z") == "2027-02-28T09:00")
     let skip = try await sandbox.belfry("skip", "--yes", "rent")
-    #expect(skip.out == "Skipped: next is Tue 29 Feb 2028, 09:00.\n")
+    #expect(skip.out.contains("; next is Tue 29 Feb 2028, 09:00, in "), "\(skip.out)")
     _ = try await sandbox.belfry("skip", "--yes", "rent", now: "2026-11-21T00:00:00Z")
     #expect(try await next(sandbox, "2026-11-22T00:00:00Z") == "2029-02-28T09:00")
   }
@@ -180,7 +182,10 @@ import Testing
     // The alarm rings again on the given day.
     let until = try await sandbox.belfry(
       "skip", "--yes", "rent", "--until", "2026-12-11", now: "2026-11-20T22:43:00Z")
-    #expect(until.out == "Skipped 2: next is Fri 11 Dec 2026, 09:00.\n")
+    #expect(
+      until.out.hasPrefix(
+        "Skipped 2 occurrences of Rent reminder, Fri 4 Dec 2026, 09:00 to Mon 7 Dec 2026, 09:00; next is Fri 11 Dec"
+      ))
     let first = try await sandbox.belfry("unskip", "rent", now: "2026-11-20T22:44:00Z")
     #expect(first.out.contains("next is Mon 23 Nov 2026, 09:00"))
     _ = try await sandbox.belfry("unskip", "rent", "--all", now: "2026-11-20T22:45:00Z")

@@ -154,12 +154,10 @@ public struct AlarmSelector {
     _ words: [String], all: Bool, for verb: AnswerVerb,
     where isMeant: ((AlarmSummary) -> Bool)? = nil
   ) throws -> Selection {
+    if !all, isAll(words) { return try select([], all: true, for: verb) }
     let (names, filters) = try split(words)
     if !names.isEmpty {
       guard filters.isEmpty, !all else { throw SelectionError.mixed }
-      if names == ["all"] || names == ["ALL"], (try? store.alarms(named: "all"))?.rule != .whole {
-        throw SelectionError.allAsName
-      }
       let found = try findAll(names) { [try find($0, for: verb, where: isMeant)] }
       return Selection(summaries: found, isFiltered: false, isBulk: names.count > 1)
     }
@@ -176,6 +174,11 @@ public struct AlarmSelector {
       ringing.count == 1 || candidates.count == 1
     else { throw SelectionError.unclear(verb, candidates) }
     return Selection(summaries: [only], isFiltered: false, isBulk: false)
+  }
+
+  /// Returns true for the word `all`, unless an alarm has that title.
+  public func isAll(_ words: [String]) -> Bool {
+    words.count == 1 && words[0].lowercased() == "all" && !store.hasTitle("all")
   }
 
   /// Returns the alarms of some words: named ones, those of a filter, or all without words.

@@ -8,14 +8,15 @@ import BelfryStore
 /// | `done`, `missed`, `skipped`, `snoozed`, `edited`, … | of the action; of any of several |
 /// | `+home` | of the alarms that have the tag now |
 /// | the name of an alarm, or the start of the id of a deleted one | of the alarm |
+/// | names of several alarms | of any of them |
 /// | any other text | whose title contains it |
 public struct LogFilter: Sendable {
   /// The actions; empty for all.
   public private(set) var actions: Set<LogEntry.Action> = []
   /// The alarm; nil for all.
   public private(set) var alarm: Identifier?
-  /// The alarms with all tags; nil without a tag.
-  private var tagged: Set<Identifier>?
+  /// The alarms with all tags, or that several words name; nil for all.
+  private var selected: Set<Identifier>?
   /// A part of the title, in lower case; nil for any title.
   private var text: String?
   /// The reason why the text names no alarm, to be reported if no title contains it either.
@@ -50,8 +51,21 @@ public struct LogFilter: Sendable {
         rest.append(word)
       }
     }
-    if !tags.isEmpty { tagged = Set(try selector.select(tags).ids) }
-    if !rest.isEmpty { try find(rest.joined(separator: " "), selector, store) }
+    if !tags.isEmpty { selected = Set(try selector.select(tags).ids) }
+    if rest.isEmpty { return }
+    try find(rest.joined(separator: " "), selector, store)
+    if alarm == nil, let named = LogFilter.named(rest, selector) {
+      (text, unnamed) = (nil, nil)
+      selected = selected?.intersection(named) ?? named
+    }
+  }
+
+  /// Returns the alarms that each of several words names; nil if they are one, or a word names none.
+  private static func named(_ words: [String], _ selector: AlarmSelector) -> Set<Identifier>? {
+    guard words.count > 1, let selection = try? selector.select(words, readingOnly: true),
+      selection.ids.count > 1
+    else { return nil }
+    return Set(selection.ids)
   }
 
   private mutating func find(_ name: String, _ selector: AlarmSelector, _ store: Store) throws {
@@ -77,7 +91,7 @@ public struct LogFilter: Sendable {
   /// Returns true if an entry of the alarm matches all words.
   public func matches(_ entry: LogEntry) -> Bool {
     (actions.isEmpty || actions.contains(entry.action))
-      && (tagged.map { $0.contains(entry.alarm) } ?? true)
+      && (selected.map { $0.contains(entry.alarm) } ?? true)
       && (text.map { entry.title.lowercased().contains($0) } ?? true)
   }
 }

@@ -5,8 +5,6 @@ import BelfryStore
 public enum SelectionError: Error {
   /// Names and filter words are mixed.
   case mixed
-  /// The word `all` was used as a name.
-  case allAsName
   /// No alarm matches the words of a listing.
   case noMatch(words: [String])
   /// The verb applies to no alarm that matches the filter words. The last payload are the alarms that match.

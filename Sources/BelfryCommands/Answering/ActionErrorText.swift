@@ -80,9 +80,6 @@ struct ActionErrorText {
       return CommandError(
         .usage, "alarms are named and also selected by a filter.",
         hint: "Name alarms, or use +tag, a state, due: or --all.")
-    case .allAsName:
-      return CommandError(
-        .usage, "'all' is not the name of an alarm.", hint: "For all alarms, use --all.")
     case .noMatch(let words):
       return CommandError(
         .noSuchAlarm, "no alarm matches '\(Printable.text(words.joined(separator: " ")))'.",

@@ -43,12 +43,12 @@ struct AnswerText {
       let count = change.events.count { $0.action == .dismissed }
       return ["Dismissed \(title)\(count > 1 ? " (\(count) missed)" : when); \(next)."]
     case .skipped:
-      let count = change.events.count { $0.action == .skipped }
-      let skipped = count > 1 ? "Skipped \(count)" : "Skipped"
-      return [
-        status.next.map { "\(skipped): next is \(output.when($0, zone: zone))." }
-          ?? "\(skipped): it has no further occurrence."
-      ]
+      let skipped = change.occurrences(.skipped)
+      guard skipped.count > 1, let first = skipped.first, let last = skipped.last else {
+        return ["Skipped \(title)\(when); \(next)."]
+      }
+      let dates = "\(output.when(first, of: alarm)) to \(output.when(last, of: alarm))"
+      return ["Skipped \(skipped.count) occurrences of \(title), \(dates); \(next)."]
     default:
       let at = event.effective.map { " at \(output.when($0))" } ?? ""
       let rest = status.pending.last.map {

@@ -53,10 +53,12 @@ struct Answering {
   let settings: Settings
   /// True if the user may have meant several alarms, so that the output is a list.
   let isBulk: Bool
+  /// True if a filter or `--all` has selected the alarms, so that an answer is for all that is open.
+  private let isFiltered: Bool
   private let context: CommandContext
   private let alarms: [Identifier]
   /// The occurrence of the only alarm; nil for the current ones.
-  private let occurrence: CivilDateTime?
+  let occurrence: CivilDateTime?
 
   /// Selects the alarms of some options.
   ///
@@ -129,25 +131,28 @@ struct Answering {
       try options.occurrence.map {
         try parser.occurrence($0, of: selection.summaries[0].id, in: store, direction)
       },
-      isBulk: selection.isBulk, in: store, settings: try context.settings(store), context)
+      isBulk: selection.isBulk, isFiltered: selection.isFiltered, in: store,
+      settings: try context.settings(store), context)
   }
 
   init(
-    _ alarms: [Identifier], _ occurrence: CivilDateTime?, isBulk: Bool = false, in store: Store,
-    settings: Settings, _ context: CommandContext
+    _ alarms: [Identifier], _ occurrence: CivilDateTime?, isBulk: Bool = false,
+    isFiltered: Bool = false, in store: Store, settings: Settings, _ context: CommandContext
   ) {
     self.store = store
     self.context = context
     self.alarms = alarms
     self.occurrence = occurrence
     self.isBulk = isBulk
+    self.isFiltered = isFiltered
     self.settings = settings
     output = AlarmOutput(store: store, style: context.style)
   }
 
   private func action(_ answer: Answer) -> AnswerAlarms {
     guard let occurrence, alarms.count == 1 else {
-      return AnswerAlarms(answer, to: alarms, settings: settings, at: context.answerTime)
+      return AnswerAlarms(
+        answer, to: alarms, everyOpen: isFiltered, settings: settings, at: context.answerTime)
     }
     return AnswerAlarms(
       answer, to: alarms[0], occurrence: occurrence, settings: settings, at: context.answerTime)
@@ -168,13 +173,7 @@ struct Answering {
     let changes = try give(answer)
     defer { context.runDoneActions(after: changes) }
     if json { return try Console.write(changes.compactMap(document), asList: isBulk) }
-    for change in changes {
-      for line in messages(change) {
-        // The message about a skip does not name the alarm.
-        let isUnnamed = isBulk && change.events.last?.action == .skipped
-        Console.line(isUnnamed ? "\(Printable.text(change.alarm.title)): \(line)" : line)
-      }
-    }
+    for change in changes { for line in messages(change) { Console.line(line) } }
   }
 
   /// Returns the document of a change; nil for none.

@@ -45,16 +45,8 @@ struct MoveErrorText {
   }
 
   private func wrongPhase(_ civil: CivilDateTime, _ phase: Phase) -> CommandError {
-    let reason =
-      switch phase {
-      case .done: "is already done"
-      case .autoCompleted: "was completed automatically"
-      case .skipped: "is skipped"
-      case .upcoming, .ringing, .snoozed, .pending, .missed, .skippedAhead: "is \(phase.rawValue)"
-      case .unknown: "is not an occurrence, or was too long ago"
-      }
-    return CommandError(
-      .notPossible, "\(title): \(when(civil)) \(reason), so it cannot be moved.",
+    CommandError(
+      .notPossible, "\(title): \(when(civil)) \(phase.predicate), so it cannot be moved.",
       hint: "See its occurrences: belfry next \(id)")
   }
 

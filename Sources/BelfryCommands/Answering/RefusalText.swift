@@ -77,15 +77,6 @@ struct RefusalText {
 
   private func wrongPhase(_ civil: CivilDateTime, _ phase: Phase) -> CommandError {
     let when = output.when(civil, zone: alarm.zone.text)
-    let reason =
-      switch phase {
-      case .upcoming: "is upcoming"
-      case .ringing, .snoozed, .pending, .skipped, .missed: "is \(phase.rawValue)"
-      case .skippedAhead: "is skipped"
-      case .done: "is already done"
-      case .autoCompleted: "was completed automatically"
-      case .unknown: "is not an occurrence, or was too long ago"
-      }
     let hint =
       switch (phase, answer) {
       case (.upcoming, .done): "If it is already done, add --early."
@@ -94,7 +85,7 @@ struct RefusalText {
       default: "See 'belfry log \(id)'."
       }
     return CommandError(
-      .notPossible, "\(title): \(when) \(reason), so there is nothing to \(infinitive).",
+      .notPossible, "\(title): \(when) \(phase.predicate), so there is nothing to \(infinitive).",
       hint: hint)
   }
 

@@ -6,34 +6,34 @@ import BelfryTerminal
 import Files
 import Git
 
-struct Backup: ParsableCommand {
+struct Backup: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "backup",
-    abstract: "Show the copies of the store, and what they lack.",
+    abstract: "Show the copies of the store, and what they lack; or make one.",
     discussion: """
-      Copies are the remotes and the last JSON document of 'belfry export'. Uses no network: the state of the remotes is \
+      With a folder, the store is copied to it, and each sync keeps the copy up to date: it becomes a remote. Copies are the remotes and the last JSON document of 'belfry export'. Uses no network: the state of the remotes is \
       that of the last sync. A copy on the disk of the store is no backup.
 
         belfry backup
-        belfry backup --json
+        belfry backup /media/usb/belfry
       """)
 
-  @Argument(help: .hidden)
+  @Argument(help: "The folder of a copy, such as one on a USB disk.", completion: .directory)
   var place: String?
 
   @OptionGroup var common: CommonOptions
   @ParentCommand var root: Belfry
 
-  func run() throws {
-    if let place {
-      throw CommandError(
-        .usage, "backup shows the copies of the store, and makes none.",
-        hint:
-          "To keep a copy there: belfry remote add backup \(ShellWord.quoted(place)) --create, then belfry sync"
-      )
-    }
+  func run() async throws {
     let context = try common.context(root)
-    let store = try context.open(.reading)
+    let store = try context.open(place == nil ? .reading : .writing)
+    if let place {
+      let (remote, isNew) = try await BackupCopy(at: place, of: store, context).make()
+      if !common.json {
+        let name = isNew ? "as the new remote \(remote.name)" : "the remote \(remote.name)"
+        Console.line("Copied the store to \(RemoteURLInput.shown(remote.url)), \(name).\n")
+      }
+    }
     let backup = try StoreBackup(of: store)
     if common.json {
       return try Console.write(

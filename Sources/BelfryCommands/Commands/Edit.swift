@@ -18,6 +18,7 @@ struct Edit: ParsableCommand {
         belfry edit rent --monthly 1 --note ""
         belfry edit bins every other tue 7pm
         belfry edit pills 30m later
+        belfry edit pills 19:30 to 20:00
         belfry edit rent --tag +home,-work
         belfry edit rent pills --warn 1d
         belfry edit +home --at 18:00 --dry-run
@@ -92,7 +93,12 @@ struct Edit: ParsableCommand {
   private func isSchedule(_ words: [String], _ parser: InputParser) -> Bool {
     let phrase = AlarmEdit.phrase(words)
     guard let first = phrase.first else { return true }
-    if Input.shift(phrase.joined(separator: " "), in: parser.context) != nil { return true }
+    let text = phrase.joined(separator: " ")
+    if Input.shift(text, in: parser.context) != nil
+      || Input.replacement(text, in: parser.context) != nil
+    {
+      return true
+    }
     if InputParser.isRule(first) { return true }
     do throws(InputError) {
       _ = try Input.schedule(phrase.joined(separator: " "), in: parser.context)

@@ -22,6 +22,9 @@ enum ExportFormat: String, ExpressibleByArgument, CaseIterable {
     }
   }
 
+  /// The ending of the format's files.
+  var ending: String { self == .ical ? "ics" : rawValue }
+
   /// Creates the format of a file, by the ending of its name.
   init?(file: String) {
     guard let dot = file.lastIndex(of: "."), !file[dot...].contains("/") else { return nil }
@@ -51,7 +54,8 @@ struct Export: AsyncParsableCommand {
       With --watch, the file is replaced whenever the store or the status of an alarm changes, until Ctrl-C.
       """)
 
-  @Argument(help: "The file to write (default: standard output).", completion: .file())
+  @Argument(
+    help: "The file to write, or a folder for it (default: standard output).", completion: .file())
   var file: String?
 
   @Option(
@@ -78,8 +82,14 @@ struct Export: AsyncParsableCommand {
     }
   }
 
-  /// The file to write; nil for standard output.
-  private var output: String? { file == "-" ? nil : file ?? givenOutput }
+  /// The file to write; nil for standard output. In a folder, it gets a name.
+  private var output: String? {
+    guard let path = file == "-" ? nil : file ?? givenOutput else { return nil }
+    var status = stat()
+    guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { return path }
+    let folder = path.hasSuffix("/") ? String(path.dropLast()) : path
+    return "\(folder)/belfry.\((givenFormat ?? .json).ending)"
+  }
   private var format: ExportFormat {
     givenFormat ?? output.flatMap { ExportFormat(file: $0) } ?? .json
   }

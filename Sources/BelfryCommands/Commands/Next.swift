@@ -70,7 +70,7 @@ struct Next: ParsableCommand {
       return try format?.write(documents) ?? Console.write(documents)
     }
     if items.isEmpty { Console.line(Next.nothing) }
-    Console.write(OccurrenceTable(output).text(items))
+    Console.write(OccurrenceTable(output).text(items, on: dates))
   }
 
   /// Returns the words with periods as words `due:`. `next week` means the next week.

@@ -43,8 +43,8 @@ struct PauseCommand: ParsableCommand {
 
   func run() throws {
     let parser = InputParser(try common.context(root))
-    let pause = try parts(parser.context)
-    try Pausing.validate(pause.names, all: all)
+    var pause = try parts(parser.context)
+    let all = try Pausing.isAll(&pause.names, all: all, common.context(root))
     guard let end = pause.end else {
       throw ValidationError(
         "The end of the pause is missing, such as --until friday, or 2 weeks.")
@@ -107,9 +107,9 @@ struct Resume: ParsableCommand {
   @OptionGroup var common: CommonOptions
   @ParentCommand var root: Belfry
 
-  func validate() throws { try Pausing.validate(words, all: all) }
-
   func run() throws {
+    var words = words
+    let all = try Pausing.isAll(&words, all: all, common.context(root))
     let unchanged = "Nothing changed: \(all ? "no alarm is" : "the alarm is not") paused."
     try Pausing(common, root, unchanged: unchanged).run(words) { ids, isNamed, settings in
       .resuming(ids, isNamed: isNamed, onlyPaused: all, settings: settings)
@@ -130,10 +130,18 @@ private struct Pausing {
     self.unchanged = unchanged
   }
 
-  static func validate(_ words: [String], all: Bool) throws {
+  /// Returns true for all alarms, which `--all` or the word `all` selects.
+  ///
+  /// - Throws: `ValidationError` if there are neither names nor `--all`, or both.
+  static func isAll(_ words: inout [String], all: Bool, _ context: CommandContext) throws -> Bool {
+    var all = all
+    if !all, let store = context.existing, context.silentSelector(of: store).isAll(words) {
+      (words, all) = ([], true)
+    }
     if words.isEmpty != all {
       throw ValidationError("Name alarms, select some such as +work, or use --all.")
     }
+    return all
   }
 
   /// Performs an action on the alarms of some words, or on all enabled ones, and prints the result.

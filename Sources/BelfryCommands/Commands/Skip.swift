@@ -10,7 +10,8 @@ struct Skip: ParsableCommand {
     commandName: "skip",
     abstract: "Skip an occurrence.",
     discussion: """
-      Skips the occurrence that is ringing, snoozed or pending; otherwise the next one.
+      Skips the occurrence that is ringing, snoozed or pending; otherwise the next one. Asks first, unless the words name
+      the occurrence.
 
         belfry skip              # the alarm that rings
         belfry skip filter
@@ -44,24 +45,20 @@ struct Skip: ParsableCommand {
     let extent = try self.extent(InputParser(context))
     let answering = try Answering(options, for: .skip, context)
     if confirmation.dryRun { return try preview(answering.preview(.skip(extent)), answering) }
-    if !confirmation.yes { try confirm(answering.preview(.skip(extent)), answering) }
+    // Who names the occurrence knows what is skipped.
+    let isNamed = answering.occurrence != nil
+    if !confirmation.yes, !isNamed { try confirm(answering.preview(.skip(extent)), answering) }
     if answering.isBulk { return try answering.giveAndShow(.skip(extent), json: common.json) }
     guard let change = try answering.give(.skip(extent)).first,
       let event = change.events.last(where: { $0.action == .skipped })
     else { return }
-    let (output, skipped) = (answering.output, change.occurrences(.skipped))
     if common.json {
       return try Console.write(
-        output.document(change.alarm, change.status, event: event, skipped: skipped))
+        answering.output.document(
+          change.alarm, change.status, event: event, skipped: change.occurrences(.skipped)))
     }
     for line in answering.messages(change) { Console.line(line) }
-    if let occurrence = event.occurrence, Style.canAsk {
-      // The message above does not name the alarm.
-      let when = output.when(occurrence, zone: change.alarm.zone.text)
-      Console.error(
-        "\(Printable.text(change.alarm.title)) is skipped\(skipped.count > 1 ? " up to" : " for") \(when). To undo: belfry undo"
-      )
-    }
+    if Style.canAsk { Console.error("To undo: belfry undo") }
   }
 
   /// Shows what would be skipped.

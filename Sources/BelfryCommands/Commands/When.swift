@@ -11,7 +11,7 @@ struct When: ParsableCommand {
     commandName: "when",
     abstract: "Show how a schedule is understood, and its next dates.",
     discussion: """
-      Stores nothing. The same words work in 'belfry add TITLE …' and in --schedule.
+      Stores nothing. The same words work in 'belfry add TITLE …' and in --schedule. The name of an alarm shows its dates.
 
       Days         every day; mon-fri; weekends; every other tue;
                    every 2 weeks on mon,thu
@@ -61,6 +61,9 @@ struct When: ParsableCommand {
     do {
       draft = try parser.schedule(text)
     } catch let error as CommandError {
+      if let store = context.existing, let alarm = try? alarm(text, in: store, context) {
+        return try show(alarm, in: store, context)
+      }
       guard case .notUnderstood(_, suggestion: nil)? = error.source as? InputError,
         let hint = titleHint(text, parser)
       else { throw error }
@@ -103,6 +106,34 @@ struct When: ParsableCommand {
     if schedule.followsCompletion {
       Console.line("If it is done on each of these days. Until it is done, it recurs every day.")
     }
+  }
+
+  // MARK: An alarm instead of a schedule
+
+  /// Returns the alarm that words name which are no schedule: `when rent`.
+  private func alarm(_ name: String, in store: Store, _ context: CommandContext) throws -> Alarm? {
+    try store.alarm(context.silentSelector(of: store).find(name).id)
+  }
+
+  /// Shows the schedule of an alarm, and its next occurrences.
+  private func show(_ alarm: Alarm, in store: Store, _ context: CommandContext) throws {
+    let occurrences =
+      alarm.enabled
+      ? Array(store.timeline(alarm).upcoming(after: context.storeContext.now).prefix(count)) : []
+    if common.json {
+      let today = store.timeline(alarm).zone.civil(at: context.storeContext.now).date
+      return try Console.write(
+        WhenDocument(
+          understood: alarm.schedule.summary(today: today), next: occurrences.map(\.time),
+          zone: alarm.zone == .floating ? nil : alarm.zone.text))
+    }
+    let output = AlarmOutput(store: store, style: context.style)
+    let schedule = output.times.schedule(alarm.schedule, zone: alarm.zone.text)
+    Console.line("\(Printable.text(alarm.title)): \(schedule)")
+    for occurrence in occurrences {
+      Console.line("  \(output.when(occurrence, zone: alarm.shownZone))")
+    }
+    if occurrences.isEmpty { Console.line("  \(try output.next(alarm, store.status(alarm)))") }
   }
 
   /// Returns the hint for words that also have a title, which only `add` takes.

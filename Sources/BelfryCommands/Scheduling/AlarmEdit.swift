@@ -31,10 +31,12 @@ struct AlarmEdit {
     return tags
   }
 
-  /// Takes `30m later` from the words as a shift of the times of day.
+  /// Takes `30m later` and `19:30 to 20:00` from the words as changes of the times of day.
   mutating func takeShift(_ context: InputContext) {
     let text = phrase.joined(separator: " ")
-    guard schedule.at == nil, Input.shift(text, in: context) != nil else { return }
+    guard schedule.at == nil,
+      Input.shift(text, in: context) != nil || Input.replacement(text, in: context) != nil
+    else { return }
     schedule.at = text
     words = words.filter(Input.isTag)
   }

@@ -92,7 +92,7 @@ struct AlarmEditing {
   }
 
   private func sorted(_ changes: [AlarmChange]) -> [AlarmChange] {
-    changes.sorted { ($0.alarm.title, $0.alarm.id) < ($1.alarm.title, $1.alarm.id) }
+    changes.sorted(byTitle: \.alarm.title, id: \.alarm.id)
   }
 
   /// Writes the selected alarms as documents.
@@ -109,9 +109,9 @@ struct AlarmEditing {
   /// Writes the alarms of some changes as documents.
   func write(_ changes: [AlarmChange], _ scheduler: SchedulerState? = nil) throws {
     let output = AlarmOutput(store: store, style: context.style)
+    let actions = ActionCheck(context, store)
     let documents = changes.map {
-      output.document(
-        $0.alarm, $0.status, actions: ActionCheck(context, store), scheduler: scheduler)
+      output.document($0.alarm, $0.status, actions: actions, scheduler: scheduler)
     }
     if isBulk { return try Console.write(documents) }
     if let document = documents.first { try Console.write(document) }

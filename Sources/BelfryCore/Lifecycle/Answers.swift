@@ -82,11 +82,13 @@ extension Timeline {
   /// If occurrences are in several of these phases, the first phase in that order counts. Of several pending
   /// occurrences, the latest counts. If the time of completion is given, the occurrence that was due nearest to it counts.
   ///
-  /// - Parameter occurrence: the occurrence to answer; nil for the current one.
+  /// - Parameters:
+  ///   - occurrence: the occurrence to answer; nil for the current one.
+  ///   - everyOpen: true if `done` without an occurrence settles all that ring or are pending.
   /// - Throws: `LifecycleError` if the state of the alarm or the phase of the occurrence does not permit the answer.
   public func answer(
-    _ answer: Answer, to occurrence: CivilDateTime? = nil, at now: Instant, settings: Settings,
-    ledger: DeliveryLedger
+    _ answer: Answer, to occurrence: CivilDateTime? = nil, everyOpen: Bool = false,
+    at now: Instant, settings: Settings, ledger: DeliveryLedger
   ) throws(LifecycleError) -> Transition {
     let status = self.status(at: now, settings: settings, ledger: ledger)
     if status.state == .disabled { throw .notPossible(.disabled, next: nil) }
@@ -100,7 +102,8 @@ extension Timeline {
       guard answer.startsByName(from: phase) else { throw .wrongPhase(occurrence, phase) }
       targets = [occurrence]
     } else {
-      targets = try self.targets(of: answer, status, at: now)
+      let chosen = try self.targets(of: answer, status, at: now)
+      targets = everyOpen ? openOccurrences(for: answer, status) ?? chosen : chosen
     }
     var transition = Transition(alarm: alarm, events: [])
     if let target = targets.first, status.current == target,
@@ -182,6 +185,16 @@ extension Timeline {
       if status.missed.isEmpty { throw refusal }
       return status.missed
     }
+  }
+
+  /// Returns the occurrences that ring or are pending, the current one first, for a completion now; nil if there are none,
+  /// and for any other answer.
+  private func openOccurrences(for answer: Answer, _ status: AlarmStatus) -> [CivilDateTime]? {
+    guard case .done(nil, _) = answer else { return nil }
+    let isOpen = status.state == .ringing || status.state == .snoozed
+    var open = isOpen ? [status.current].compactMap { $0 } + status.alsoRinging : []
+    open += status.pending.reversed().map(\.occurrence).filter { !open.contains($0) }
+    return open.isEmpty ? nil : open
   }
 
   /// Returns true if a completion means the next occurrence although none is open: if the schedule counts from the

@@ -1,10 +1,17 @@
+import BelfryCore
+
+extension Array {
+  /// Returns the elements by the titles of their alarms, without regard to case; equal titles by the identifiers.
+  public func sorted(byTitle title: (Element) -> String, id: (Element) -> Identifier) -> [Element] {
+    map { (folded: title($0).lowercased(), element: $0) }
+      .sorted { a, b in
+        (a.folded, title(a.element), id(a.element)) < (b.folded, title(b.element), id(b.element))
+      }
+      .map(\.element)
+  }
+}
+
 extension [AlarmSummary] {
   /// Returns the alarms by their titles, without regard to case.
-  public func sortedByTitle() -> [AlarmSummary] {
-    map { (folded: $0.title.lowercased(), summary: $0) }
-      .sorted { a, b in
-        (a.folded, a.summary.title, a.summary.id) < (b.folded, b.summary.title, b.summary.id)
-      }
-      .map(\.summary)
-  }
+  public func sortedByTitle() -> [AlarmSummary] { sorted(byTitle: \.title, id: \.id) }
 }

@@ -99,7 +99,8 @@ package struct AlarmTable: Sendable {
   private static let (title, badges, schedule) = (2, 3, 5)
   private static let reductions = [
     TextColumns.Reduction(title, to: 56), TextColumns.Reduction(title, to: 48),
-    TextColumns.Reduction(title, to: 36), TextColumns.Reduction(schedule, to: 32),
+    TextColumns.Reduction(schedule, to: 44), TextColumns.Reduction(title, to: 42),
+    TextColumns.Reduction(schedule, to: 32), TextColumns.Reduction(title, to: 36),
     TextColumns.Reduction(title, to: 30), TextColumns.Reduction(schedule, to: 26),
     TextColumns.Reduction(title, to: 24), TextColumns.Reduction(schedule, to: 20),
     TextColumns.Reduction(title, to: 20), TextColumns.Reduction(schedule, to: 14),
@@ -206,10 +207,11 @@ package struct AlarmTable: Sendable {
     rows.endCell()
     if let next { times.appendRelative(next.time, to: &rows.bytes) }
     rows.endCell(muted)
-    if next != nil, case .once = summary.rule.recurrence {
+    let recurrence = remaining(summary.rule.recurrence)
+    if next != nil, case .once = recurrence {
       rows.bytes.append(TimeText.once)
     } else {
-      times.append(summary.rule.recurrence, times: summary.rule.times, to: &rows.bytes)
+      times.append(recurrence, times: summary.rule.times, to: &rows.bytes)
     }
     rows.endCell(.faint)
     return group
@@ -250,11 +252,19 @@ package struct AlarmTable: Sendable {
   /// - Parameter isDated: true if the row has the date of an alarm that rings once.
   private func schedule(_ summary: AlarmSummary, isDated: Bool) -> String {
     let (rule, isLocal) = (summary.rule, times.isLocal(summary.zone))
-    if isDated, case .once = rule.recurrence {
+    let recurrence = remaining(rule.recurrence)
+    if isDated, case .once = recurrence {
       let time = isLocal ? "" : rule.times.first.map { " \(times.time($0))" } ?? ""
       return TimeText.once + time + (isLocal ? "" : " \(Printable.text(summary.zone))")
     }
-    return times.rule(rule.recurrence, times: rule.times, zone: summary.zone)
+    return times.rule(recurrence, times: rule.times, zone: summary.zone)
+  }
+
+  /// Returns a list of dates without those of the past; any other rule is unchanged.
+  private func remaining(_ recurrence: Recurrence) -> Recurrence {
+    guard case .dates(let dates) = recurrence else { return recurrence }
+    let ahead = dates.filter { $0 >= times.today }
+    return ahead.isEmpty ? recurrence : .dates(ahead)
   }
 
   /// Returns the time of the current occurrence, or of the next one, on this device's wall clock.

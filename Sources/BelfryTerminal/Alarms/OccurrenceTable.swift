@@ -33,10 +33,24 @@ package struct OccurrenceTable {
     TextColumns.Reduction(1, to: 8),
   ]
 
+  /// The number of dates up to which each has a heading.
+  private static let maxDays = 8
+
   /// Returns the table of occurrences in the order of their times.
-  package func text(_ items: [Item]) -> String {
+  ///
+  /// - Parameter dates: The dates that a person has named. If they are few, each has a heading.
+  package func text(_ items: [Item], on dates: ClosedRange<CivilDate>? = nil) -> String {
     let times = output.times
     let days = DayBounds(times)
+    let isByDay =
+      dates.map { $0.upperBound.dayNumber - $0.lowerBound.dayNumber < OccurrenceTable.maxDays }
+      ?? false
+    func heading(_ moment: Instant) -> String {
+      let group = days.group(of: moment)
+      let isNear = group == .today || group == .tomorrow
+      return isByDay && !isNear
+        ? times.date(times.zones.local.civil(at: moment).date) : group.heading
+    }
     let rows = items.map { item in
       let zone = item.alarm.shownZone
       let moved = item.occurrence.movedTo.map { _ in
@@ -46,7 +60,7 @@ package struct OccurrenceTable {
         times.isLocal(zone)
         ? nil : "\(times.time(item.occurrence.time.time)) \(Printable.text(zone))"
       return (
-        group: days.group(of: item.occurrence.at),
+        heading: heading(item.occurrence.at),
         cells: [
           TextColumns.Cell(times.relative(item.occurrence.at)),
           TextColumns.Cell(Printable.text(item.alarm.shownTitle), .bold),
@@ -61,9 +75,9 @@ package struct OccurrenceTable {
       OccurrenceTable.columns, natural: natural, OccurrenceTable.reductions, output.style)
     var text = ""
     for (index, row) in rows.enumerated() {
-      if index == 0 || rows[index - 1].group != row.group {
-        let count = rows.count { $0.group == row.group }
-        text += output.style.paint("\(row.group.heading) (\(count))", .bold) + "\n"
+      if index == 0 || rows[index - 1].heading != row.heading {
+        let count = rows.count { $0.heading == row.heading }
+        text += output.style.paint("\(row.heading) (\(count))", .bold) + "\n"
       }
       columns.append(row.cells, to: &text)
     }

@@ -135,8 +135,12 @@ package enum StatsText {
     }
     let days = ResponseSummary.byWeekday(responses)
     var rows = output.times.week.map { row(TimeText.name($0), days[$0.rawValue]) }
+    let times = Dictionary(grouping: responses, by: \.civil.time)
     let hours = ResponseSummary.byHour(responses)
-    if hours.count(where: { $0.count > 0 }) <= maxHours {
+    if times.count <= maxHours {
+      rows += times.sorted { $0.key < $1.key }
+        .map { row(output.times.time($0.key), ResponseSummary($0.value)) }
+    } else if hours.count(where: { $0.count > 0 }) <= maxHours {
       rows += hours.enumerated().map { hour, summary in
         row(CivilTime(hour: hour, minute: 0).map { output.times.time($0) } ?? "\(hour)", summary)
       }
@@ -149,6 +153,35 @@ package enum StatsText {
       .text(output.style)
   }
 
+  /// Returns the occurrences that were missed, the latest ones of each alarm; empty if there are none, or those of too many
+  /// alarms.
+  package static func missed(_ items: [AlarmStatistics], _ output: AlarmOutput) -> String {
+    let missed = items.map { item in
+      (
+        title: Printable.text(item.summary.shownTitle),
+        civils: item.responses.filter { $0.outcome == .missed }.map(\.civil)
+      )
+    }.filter { !$0.civils.isEmpty }
+    guard (1...maxMissedAlarms).contains(missed.count) else { return "" }
+    var text = output.style.paint("missed", .bold) + "\n"
+    for (title, civils) in missed {
+      let shown = civils.sorted().suffix(maxMissed)
+      let more = civils.count - shown.count
+      let list = shown.map { output.times.short($0) }.joined(separator: ", ")
+      let line = "\(title): \(more > 0 ? "\(more) earlier, " : "")\(list)"
+      for (index, part) in TextWidth.wrapped(line, to: max(20, (output.style.width ?? 100) - 4))
+        .enumerated()
+      {
+        text += (index == 0 ? "  " : "    ") + part + "\n"
+      }
+    }
+    return text
+  }
+
+  /// The maximum number of alarms whose missed occurrences are listed.
+  private static let maxMissedAlarms = 5
+  /// The maximum number of missed occurrences of an alarm that are listed.
+  private static let maxMissed = 10
   /// The maximum number of hours that are listed. More are grouped by the part of the day.
   private static let maxHours = 6
   private static let partsOfDay = ["night", "morning", "afternoon", "evening"]

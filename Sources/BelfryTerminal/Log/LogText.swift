@@ -184,7 +184,7 @@ package struct LogText: Sendable {
     let shown = items.count > LogText.maxNames + 1 ? LogText.maxNames : items.count
     let more = items.count > shown ? " and \(items.count - shown) more" : ""
     let names = items.prefix(shown).map { item in
-      item.occurrences.count > 1
+      item.occurrences.count > LogText.maxOccurrences
         ? "\(item.title) (\(item.occurrences.count) times)" : text(item.title, item.occurrences)
     }
     return "\(items.count) alarms: " + names.joined(separator: ", ") + more

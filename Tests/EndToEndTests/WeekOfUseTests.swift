@@ -1,8 +1,8 @@
 import TestSupport
 import Testing
 
-/// Pauses with a later beginning, and names that only one alarm can mean because of the occurrence behind them.
-@Suite struct PlannedPauseTests {
+/// What people type in a week of use: planned pauses, several alarms of one name, times in words, all at once.
+@Suite struct WeekOfUseTests {
   private let sandbox: Sandbox
 
   init() async throws {
@@ -130,5 +130,107 @@ import Testing
     let filter = try await run(
       "23T08:00", "add", "Filter", "every 3 months after done, last changed on 10 october at 9:00")
     #expect(filter.out.contains("first on 10 Jan 2027"), "\(filter.out)\(filter.err)")
+  }
+
+  @Test("One time of day takes the place of another")
+  func replacedTime() async throws {
+    _ = try await run("23T08:00", "add", "Pills", "daily 7:30 and 19:30")
+    let edit = try await run("23T08:01", "edit", "pills", "19:30", "to", "20:00")
+    #expect(edit.out.contains("next is Mon 23 Nov 2026, 20:00"), "\(edit.out)\(edit.err)")
+    let half = try await run("23T08:01", "edit", "pills", "from", "8:00", "to", "8:15", "--json")
+    let times = (half.object["schedule"] as? [String: Any])?["times"] as? [String]
+    #expect(times == ["07:30", "20:15"], "\(half.err)")
+    let unknown = try await run("23T08:01", "edit", "pills", "9:00", "to", "10:00")
+    #expect(unknown.status == 2, "\(unknown.out)")
+    #expect(unknown.err.contains("09:00 is not one of the times of day, 07:30, 20:15"))
+  }
+
+  @Test("`done all` settles all that is open, and a name only the latest")
+  func everyOpen() async throws {
+    _ = try await run("23T08:00", "add", "Pills", "daily 9:00", "--strict")
+    for day in ["23", "24"] {
+      _ = try await run("\(day)T09:00", "tick")
+      _ = try await run("\(day)T09:01", "stop", "pills")
+    }
+    let one = try await run("24T09:02", "done", "pills")
+    #expect(one.out.contains("Still pending: "), "\(one.out)\(one.err)")
+    _ = try await run("24T09:03", "undo")
+    let all = try await run("24T09:04", "done", "all")
+    #expect(!all.out.contains("Still pending"), "\(all.out)\(all.err)")
+    let list = try await run("24T09:05", "list", "--json")
+    #expect(list.array.first?["state"] as? String == "active")
+    let undo = try await run("24T09:06", "undo")
+    #expect(undo.status == 0, "\(undo.err)")
+    let again = try await run("24T09:07", "list", "pending", "--json")
+    #expect(again.array.count == 1)
+  }
+
+  @Test("`when` shows the dates of an alarm, too")
+  func whenAlarm() async throws {
+    _ = try await run("23T08:00", "add", "Rent", "monthly on the 1st at 9:00")
+    let rent = try await run("23T08:01", "when", "rent", "--count", "2")
+    #expect(
+      rent.out
+        == "Rent: monthly 1st 09:00\n  Tue 1 Dec 2026, 09:00\n  Fri 1 Jan 2027, 09:00\n",
+      "\(rent.err)")
+    let document = try await run("23T08:01", "when", "rent", "--json", "--count", "1")
+    #expect(document.object["next"] as? [String] == ["2026-12-01T09:00"], "\(document.err)")
+    #expect(try await run("23T08:01", "when", "coffee").status == 2)
+  }
+
+  @Test("The log takes several names, and `since` among its words")
+  func logWords() async throws {
+    for title in ["Tea", "Pills", "Rent"] {
+      _ = try await run("22T08:00", "add", title, "daily 9:00")
+    }
+    for title in ["tea", "pills", "rent"] { _ = try await run("23T08:30", "note", title, "x") }
+    func titles(_ words: String...) async throws -> Set<String> {
+      let log = try await sandbox.belfry(["log", "--json"] + words, now: "2026-11-24T08:00:00Z")
+      return Set(
+        log.array.compactMap { ($0["title"] as? String).map { t in "\(t) \(log.array.count)" } })
+    }
+    #expect(try await titles("tea", "pills") == ["Tea 4", "Pills 4"])
+    #expect(
+      try await titles("tea", "pills", "since", "yesterday", "evening") == ["Tea 2", "Pills 2"])
+    #expect(try await titles("since", "yesterday", "rent") == ["Rent 1"])
+  }
+
+  @Test("An export into a folder gets a name")
+  func exportFolder() async throws {
+    _ = try await run("23T08:00", "add", "Rent", "monthly on the 1st at 9:00")
+    for (options, name) in [([], "belfry.json"), (["--format", "ical"], "belfry.ics")] {
+      let export = try await sandbox.belfry(
+        ["export", sandbox.root] + options, now: "2026-11-23T08:01:00Z")
+      #expect(export.err.contains("Wrote \(sandbox.root)/\(name)."), "\(export.err)")
+    }
+  }
+
+  @Test("A skip of a named day asks nothing, and says what was skipped")
+  func namedSkip() async throws {
+    _ = try await run("23T08:00", "add", "Gym", "every mon, wed, fri 18:00")
+    let skip = try await run("23T08:01", "skip", "gym", "friday")
+    #expect(
+      skip.out
+        == "Skipped Gym (Fri 27 Nov 2026, 18:00); next is Mon 23 Nov 2026, 18:00, in 9 h 59 min.\n",
+      "\(skip.err)")
+    #expect(try await run("23T08:01", "skip", "gym").status == 2)
+  }
+
+  @Test("Statistics name what was missed, and exact times of day")
+  func missedTimes() async throws {
+    _ = try await run("23T08:00", "add", "Pills", "daily 7:30 and 19:30")
+    _ = try await run("25T07:30", "tick")
+    let stats = try await run("25T07:40", "stats", "pills")
+    #expect(stats.out.contains("Pills: 23 Nov 19:30, 24 Nov 07:30, 24 Nov 19:30"), "\(stats.out)")
+    #expect(stats.out.contains("\n19:30"), "\(stats.out)")
+  }
+
+  @Test("The occurrences of few days are listed by day")
+  func nextByDay() async throws {
+    _ = try await run("23T08:00", "add", "Pills", "daily 9:00")
+    let next = try await run("23T08:01", "next", "3", "days")
+    #expect(
+      next.out.split(separator: "\n").filter { !$0.hasPrefix(" ") }
+        == ["Today (1)", "Tomorrow (1)", "Wed 25 Nov 2026 (1)"], "\(next.out)\(next.err)")
   }
 }
