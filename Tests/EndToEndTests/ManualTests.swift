@@ -74,7 +74,9 @@ import Testing
     Article(
       path: manual + "Schedules.md",
       setup: ["belfry tier plus", holidays]),
-    Article(path: manual + "Answering.md", setup: alarms + ["belfry add Gym every mon, wed, fri 18:00"]),
+    Article(
+      path: manual + "Answering.md",
+      setup: alarms + ["belfry add Gym every mon, wed, fri 18:00"]),
     Article(path: manual + "Scheduler.md"),
     Article(path: manual + "Channels.md", setup: ["belfry tier plus"]),
     Article(path: manual + "Battery.md"),

@@ -10,8 +10,8 @@ struct Skip: ParsableCommand {
     commandName: "skip",
     abstract: "Skip an occurrence.",
     discussion: """
-      Skips the occurrence that is ringing, snoozed or pending; otherwise the next one. Asks first, unless the words name
-      the occurrence.
+      Skips the occurrence that is ringing, snoozed or pending; otherwise the next one. Asks first, unless the \
+      words name the occurrence.
 
         belfry skip              # the alarm that rings
         belfry skip filter
