@@ -603,13 +603,16 @@ final class Fleet {
   /// Begins a pause, or ends the current one.
   func pause(_ id: Identifier, _ store: Store, _ device: SimulatedDevice) throws {
     let days = random.int(1...3)
+    // Some pauses are planned, up to two days ahead.
+    let delay = random.one(in: 3) ? random.int(1...2880) : 0
     let settings = try store.settings().settings
     try store.update(id) { before in
       let (timeline, now) = (store.timeline(before), store.context.now)
       let here = timeline.zone.civil(at: now)
-      let end = CivilDateTime(minuteNumber: here.minuteNumber + days * 1440)
+      let start = CivilDateTime(minuteNumber: here.minuteNumber + delay)
+      let end = CivilDateTime(minuteNumber: start.minuteNumber + days * 1440)
       let transition = timeline.paused(
-        before.pause == nil ? Pause(from: here, until: end) : nil, at: now,
+        before.pause == nil ? Pause(from: start, until: end) : nil, at: now,
         settings: settings, ledger: store.ledger.read())
       let after = transition.alarm.stamped(against: before, at: now, device: store.device)
       let change = Store.Change(
