@@ -7,12 +7,14 @@ import BelfryTerminal
 /// The delivery options of `add` and `edit`.
 struct DeliveryOptions: ParsableArguments {
   @Flag(
-    inversion: .prefixedNo, help: "Ring until answered; without it, the ring timeout applies.")
+    inversion: .prefixedNo,
+    help: "Ring until answered. Without it, an alarm that nobody answers is missed after 30m.")
   var persistent: Bool?
 
   @Flag(
     inversion: .prefixedNo,
-    help: "After a stop, ring again instead of asking, until 'done'.")
+    help:
+      "After a stop, ring again at each follow-up until 'done', and never count as done by itself.")
   var strict: Bool?
 
   @Option(
