@@ -415,6 +415,41 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     #expect(kept.next?.civil == civil("2026-11-23T11:00"))
   }
 
+  @Test("An occurrence that rings goes on if the edited schedule has it, too")
+  func editOfAnotherTimeWhileRinging() throws {
+    let before = try rent()
+    var after = before
+    after.schedule = try schedule(before.schedule.recurrence, "09:00", "20:00")
+    let now = due.adding(seconds: 60)
+    let status = timeline(before).status(at: now, settings: plus, ledger: rung(before))
+    #expect(status.state == .ringing)
+    let edited = timeline(after.stamped(against: before, at: now, device: laptop))
+      .rescheduled(from: timeline(before), status, at: now, confirms: true)
+    #expect(edited.events.isEmpty)
+    let kept = timeline(edited.alarm)
+    let open = kept.status(at: now, settings: plus, ledger: rung(before))
+    #expect(open.state == .ringing && open.current == monday)
+    #expect(open.next?.civil == civil("2026-11-23T20:00"))
+    // Nobody answers: it is missed as without the edit.
+    let late = kept.status(at: due.adding(seconds: 3600), settings: plus, ledger: rung(before))
+    #expect(late.state == .missed && late.missed == [monday], "\(late)")
+    #expect(
+      kept.evaluate(at: now, settings: plus, ledger: rung(before)).firings.isEmpty,
+      "it does not ring once more")
+    let done = try kept.answer(
+      .done(), at: now.adding(seconds: 60), settings: plus, ledger: rung(before))
+    #expect(done.events.map(\.occurrence) == [monday])
+    // An answer of a device that has not seen the edit is not lost.
+    let other = Identifier(high: 2, low: 2)
+    let elsewhere = try Timeline(before, zone: timeline(before).zone, device: other).answer(
+      .done(), at: now.adding(seconds: 90), settings: plus, ledger: rung(before)
+    ).alarm
+    let joined = Alarm.join(edited.alarm, elsewhere)
+    #expect(
+      timeline(joined).status(at: now.adding(seconds: 120), settings: plus, ledger: rung(before))
+        .state == .active)
+  }
+
   @Test("An occurrence that a new zone lets ring once more is not pending")
   func zoneEditWhileRinging() throws {
     let before = try rent()

@@ -233,4 +233,18 @@ import Testing
       next.out.split(separator: "\n").filter { !$0.hasPrefix(" ") }
         == ["Today (1)", "Tomorrow (1)", "Wed 25 Nov 2026 (1)"], "\(next.out)\(next.err)")
   }
+
+  @Test("An edit of another time of day lets the one that rings go on")
+  func editWhileRinging() async throws {
+    _ = try await run("23T08:00", "add", "Pills", "daily 9:00 and 19:30")
+    _ = try await run("23T09:00", "tick")
+    let edit = try await run("23T09:01", "edit", "pills", "19:30", "to", "20:00")
+    #expect(!edit.out.contains("pending"), "\(edit.out)\(edit.err)")
+    let list = try await run("23T09:02", "list", "--json").array
+    #expect(list.first?["state"] as? String == "ringing", "\(list)")
+    let tick = try await run("23T09:02", "tick")
+    #expect(!tick.out.contains("Fired"), "\(tick.out)")
+    let done = try await run("23T09:03", "done", "pills")
+    #expect(done.out.contains("(Mon 23 Nov 2026, 09:00); next is Mon 23 Nov 2026, 20:00"))
+  }
 }

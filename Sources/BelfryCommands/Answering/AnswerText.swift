@@ -51,6 +51,9 @@ struct AnswerText {
       return ["Skipped \(skipped.count) occurrences of \(title), \(dates); \(next)."]
     default:
       let at = event.effective.map { " at \(output.when($0))" } ?? ""
+      let done = change.events.filter { $0.action == .done && !$0.auto }.compactMap(\.occurrence)
+      let names = done.map { output.when($0, of: alarm) }.joined(separator: " and ")
+      let settled = done.count > 1 ? " (\(names))" : when
       let rest = status.pending.last.map {
         "Still pending: \(output.when($0.occurrence, of: alarm))."
       }
@@ -62,7 +65,8 @@ struct AnswerText {
       let partner = alarm.partner.map {
         "\(Printable.text($0.name)) is notified: ❤️ Got it."
       }
-      return ["Done: \(title)\(when)\(at); \(next)."] + [rest, missed, partner].compactMap { $0 }
+      return ["Done: \(title)\(settled)\(at); \(next)."]
+        + [rest, missed, partner].compactMap { $0 }
     }
   }
 }

@@ -63,6 +63,12 @@ struct AlarmCreation {
         output.document(alarm, status, actions: actions, scheduler: scheduler))
     }
     var parts = [output.times.schedule(alarm.schedule, zone: alarm.zone.text)]
+    // Nobody should take `Sat, Sun 10:00` for two dates.
+    if case .weekly(let days, let cadence) = alarm.schedule.recurrence, days.count > 1,
+      cadence.interval == 1, alarm.schedule.limits.until == nil
+    {
+      parts.append("every week")
+    }
     if lacksTime {
       parts.append(dayTimes.standard == nil ? "the time of day now" : "the default time")
     }

@@ -1,8 +1,9 @@
 extension Timeline {
   /// Returns the alarm after an edit of its schedule or zone, with what people have heard and said under the earlier one.
   ///
-  /// 1. An occurrence that rang or was snoozed is pending, because a new schedule is no confirmation. It is missed if nobody
-  ///    can have heard it here, and on the free tier, which has no pending state.
+  /// 1. An occurrence that rings goes on if the new schedule has it, too, unless a cascade rings, whose steps count from the
+  ///    edit. Any other one that rang is pending, because a new schedule is no confirmation. It is missed if nobody can have
+  ///    heard it here, and on the free tier, which has no pending state.
   /// 2. If the dates and the number of times of day stay, a move goes over to the occurrence in the same place: that of
   ///    Friday at 18:00 was moved to Saturday, then that of Friday at 18:30 is.
   /// 3. In this case, a skip ahead of time counts as long as the time of the occurrence stays. At a new time, it rings.
@@ -18,6 +19,10 @@ extension Timeline {
     var transition = Transition(alarm: alarm, events: [])
     if status.state == .ringing || status.state == .snoozed {
       for civil in status.alsoRinging + [status.current].compactMap({ $0 }) {
+        if goesOn(civil, from: before) {
+          keepRinging(civil, at: now, in: &transition)
+          continue
+        }
         keepUnconfirmed(
           civil, at: now, isPending: confirms && !status.isUndelivered, in: &transition)
       }
@@ -29,6 +34,26 @@ extension Timeline {
     keepSkips(from: before, at: now, in: &transition)
     carryMoves(from: before, at: now, in: &transition)
     return transition
+  }
+
+  /// Returns true if an occurrence that rings is also one of the new schedule, at the same time.
+  private func goesOn(_ civil: CivilDateTime, from before: Timeline) -> Bool {
+    before.alarm.zone == alarm.zone && scheduled.contains(civil)
+      && before.occurrence(civil).at == occurrence(civil).at
+      && alarm.cascade?.plan.isActive != true
+  }
+
+  /// Opens an occurrence again, which the edit would end because it came due before.
+  private func keepRinging(
+    _ civil: CivilDateTime, at now: Instant, in transition: inout Transition
+  ) {
+    guard record(of: civil) == nil, occurrence(civil).at <= now else { return }
+    var record = writableRecord(of: civil).unanswered
+    record.revision += 1
+    record.automatic = [:]
+    // With a later time, it would ring once more: see `reopeningTime(of:at:)`.
+    record.answered = occurrence(civil).at
+    transition.alarm.progress.occurrences[civil] = record
   }
 
   private func keepUnconfirmed(

@@ -88,7 +88,7 @@ package struct AlarmDetails {
     var rows: [(String, String)] = []
     if delivery.persistent { rows.append(("delivery", "rings until answered")) }
     if delivery.strict {
-      rows.append(("strict", "rings again until it is done; never completed automatically"))
+      rows.append(("strict", "rings again at each follow-up; never completed automatically"))
     }
     if let followUps = delivery.followUps { rows.append(("follow-ups", followUps.description)) }
     if let sound = delivery.sound { rows.append(("sound", sound)) }

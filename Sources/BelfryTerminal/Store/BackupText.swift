@@ -106,12 +106,18 @@ package struct BackupText {
 
   // MARK: Losses
 
+  /// True if there are copies, and each is on the disk of the store.
+  private var isOnOneDisk: Bool {
+    !backup.copies.isEmpty && backup.copies.allSatisfy(\.isOnSameDisk)
+  }
+
   private var losses: [String] {
     var lines: [String] = []
     if backup.best == nil {
       lines.append(
         style.paint(
           "everything would be lost: \(count(backup.alarms, "alarm")) with their history", .red))
+      if isOnOneDisk { lines.append("because all copies are on the disk of the store") }
     } else if backup.unsavedCount == 0 {
       lines.append(style.paint("nothing would be lost", .green))
     } else {
@@ -135,6 +141,7 @@ package struct BackupText {
 
   private var restoring: [String] {
     let safe = backup.copies.filter(\.isSafe)
+    if isOnOneDisk { return ["not possible yet: make a copy on another disk or machine, see Tips"] }
     if safe.isEmpty { return ["not possible yet: make a copy first, see Tips"] }
     return safe.sorted { ($0.lacking ?? .max) < ($1.lacking ?? .max) }.map { copy in
       switch copy.place {
