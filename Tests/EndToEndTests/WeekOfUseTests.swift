@@ -247,4 +247,23 @@ import Testing
     let done = try await run("23T09:03", "done", "pills")
     #expect(done.out.contains("(Mon 23 Nov 2026, 09:00); next is Mon 23 Nov 2026, 20:00"))
   }
+
+  @Test("A pause says if it silences nothing, and statistics count what is pending")
+  func idlePause() async throws {
+    _ = try await run("23T08:00", "add", "Rent", "monthly on the 1st at 9:00")
+    _ = try await run("23T08:00", "add", "Tea", "daily 9:00")
+    let pause = try await run(
+      "23T08:01", "pause", "rent", "tea", "from", "thursday", "until", "friday")
+    let lines = pause.out.split(separator: "\n")
+    #expect(
+      lines.first { $0.hasPrefix("Paused Rent") }?.hasSuffix(". It has no occurrence in that time.")
+        == true)
+    #expect(lines.first { $0.hasPrefix("Paused Tea") }?.contains("no occurrence") == false)
+    _ = try await run("23T09:00", "tick")
+    _ = try await run("23T09:01", "done", "tea")
+    _ = try await run("24T09:00", "tick")
+    _ = try await run("24T09:01", "stop", "tea")
+    let stats = try await run("24T09:02", "stats", "tea")
+    #expect(stats.out.contains("pending       1\n"), "\(stats.out)")
+  }
 }

@@ -167,9 +167,20 @@ private struct Pausing {
       let title = Printable.text(change.alarm.title)
       let next = output.next(change.alarm, change.status)
       Console.line(
-        output.plannedPause(change.alarm).map { "Paused \(title) \($0): \(next)." }
-          ?? "Resumed \(title): \(next).")
+        output.plannedPause(change.alarm).map { time in
+          let idle = silences(change.alarm, store) ? "" : " It has no occurrence in that time."
+          return "Paused \(title) \(time): \(next).\(idle)"
+        } ?? "Resumed \(title): \(next).")
     }
+  }
+
+  /// Returns true if an alarm would ring in its pause.
+  private func silences(_ alarm: Alarm, _ store: Store) -> Bool {
+    guard let pause = alarm.pause else { return false }
+    let timeline = store.timeline(alarm)
+    let start = max(pause.from, timeline.zone.civil(at: context.storeContext.now))
+    let before = CivilDateTime(minuteNumber: start.minuteNumber - 1)
+    return timeline.first(after: before).map { pause.covers(timeline.occurrence($0).time) } ?? false
   }
 
   private func warn(about result: PauseAlarms.Result) {

@@ -90,7 +90,7 @@ struct Stats: ParsableCommand {
       ? [StatsText.alarm(shown[0], on: dates, output)]
       : [
         StatsText.table(shown, on: dates, output),
-        StatsText.total(of: shown.count, all, on: dates, output),
+        StatsText.total(of: shown, all, on: dates, output),
       ]
     let parts =
       start + [

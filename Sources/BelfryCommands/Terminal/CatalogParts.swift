@@ -395,6 +395,6 @@ struct CatalogParts {
     return Part(
       name: "statistics of all",
       text: StatsText.table(items, output) + "\n"
-        + StatsText.total(of: items.count, items.flatMap(\.responses), output))
+        + StatsText.total(of: items, items.flatMap(\.responses), output))
   }
 }

@@ -17,21 +17,31 @@ package enum StatsText {
     }
     if let lastDone = statistics.lastDone { rows.append(("last done", output.when(lastDone))) }
     return heading(Printable.text(item.summary.title), dates, output)
-      + list(rows + counts(ResponseSummary(item.responses)), output.style)
+      + list(
+        rows + counts(ResponseSummary(item.responses)) + pending([item], on: dates), output.style)
+  }
+
+  /// Returns the row with the number of occurrences that were stopped, and wait for a confirmation; none for zero.
+  private static func pending(
+    _ items: [AlarmStatistics], on dates: ClosedRange<CivilDate>?
+  ) -> [(name: String, value: String)] {
+    let count = items.flatMap(\.summary.status.pending)
+      .count { dates?.contains($0.occurrence.date) ?? true }
+    return count == 0 ? [] : [("pending", "\(count)")]
   }
 
   /// Returns the statistics of several alarms together.
   ///
   /// - Parameters:
-  ///   - count: the number of the alarms.
+  ///   - items: the alarms.
   ///   - responses: their settled occurrences.
   ///   - dates: the dates of the occurrences; nil for all.
   package static func total(
-    of count: Int, _ responses: [Statistics.Response], on dates: ClosedRange<CivilDate>? = nil,
-    _ output: AlarmOutput
+    of items: [AlarmStatistics], _ responses: [Statistics.Response],
+    on dates: ClosedRange<CivilDate>? = nil, _ output: AlarmOutput
   ) -> String {
-    heading(count == 1 ? "1 alarm" : "\(count) alarms", dates, output)
-      + list(counts(ResponseSummary(responses)), output.style)
+    heading(items.count == 1 ? "1 alarm" : "\(items.count) alarms", dates, output)
+      + list(counts(ResponseSummary(responses)) + pending(items, on: dates), output.style)
   }
 
   /// Returns the text for alarms without settled occurrences.
