@@ -32,7 +32,7 @@ public struct ImportedMove: Hashable, Sendable {
 /// | here | in the document | result |
 /// |---|---|---|
 /// | not moved, or by an import | a later time than now | moved |
-/// | not moved, or by an import | a time that has passed | skipped if it would still ring |
+/// | not moved, or by an import | a time that has passed | skipped if it would still ring, and nobody has unskipped it |
 /// | moved by an import, still ahead | not moved | moved back; skipped if its own time has passed |
 /// | moved by an import, still ahead | an alarm of its own | not moved; the alarm comes back if it was deleted |
 /// | moved or moved back by a person | another time | stays, with a warning |
@@ -198,7 +198,7 @@ private struct MovingImport {
     }
     if !isAhead || wanted == nil, phase(of: civil) != .upcoming { return true }
     guard isAhead else {
-      skip(move)
+      if !isReopened(civil) { skip(move) }
       return true
     }
     do throws(MoveError) {
@@ -233,6 +233,11 @@ private struct MovingImport {
     let revision = alarm.progress.occurrences[civil]?.revision ?? 0
     events.append(
       Event(.moved, civil, payload: .move(from: earlier, to: move.time), revision: revision))
+  }
+
+  /// Returns true if a person has taken back a skip of an occurrence, so that no import skips it again.
+  private func isReopened(_ civil: CivilDateTime) -> Bool {
+    alarm.progress.occurrences[civil].map { $0.answer == .open && $0.revision > 0 } ?? false
   }
 
   /// Skips an occurrence that the document moves to a time that has passed.

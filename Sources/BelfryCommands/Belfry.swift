@@ -188,13 +188,14 @@ struct Belfry: ParsableCommand {
 
   /// Returns the error for an unknown command, with the most similar listed command if one is similar enough.
   private static func unknownCommand(_ unknown: String) -> CommandError {
+    let word = unknown.lowercased()
     let nearest = listedNames.min {
-      EditDistance.between($0, unknown) < EditDistance.between($1, unknown)
+      EditDistance.between($0, word) < EditDistance.between($1, word)
     }
     // Two wrong letters of three are another word.
-    let limit = unknown.count > 3 ? 2 : 1
-    let similar = nearest.flatMap { EditDistance.between($0, unknown) <= limit ? $0 : nil }
-    let guess = (synonyms[unknown.lowercased()] ?? similar).map { "Did you mean '\($0)'? " } ?? ""
+    let limit = word.count > 3 ? 2 : 1
+    let similar = nearest.flatMap { EditDistance.between($0, word) <= limit ? $0 : nil }
+    let guess = (synonyms[word] ?? similar).map { "Did you mean '\($0)'? " } ?? ""
     return CommandError(
       .usage, "'\(Printable.text(unknown))' is not a belfry command.",
       hint: "\(guess)See 'belfry --help'.")

@@ -77,6 +77,22 @@ extension Input {
     return WordsWithPeriod(dates: nil, words: words)
   }
 
+  /// Returns words without `since monday`, and the time behind `since`, which `date(_:ofPeriod:in:)` reads as a first date;
+  /// nil if there is none. A part of a day behind the time is left out: what `since yesterday evening` means is in the day.
+  public static func since(
+    in words: [String], _ context: InputContext
+  ) -> (rest: [String], time: String)? {
+    guard let since = words.firstIndex(where: { $0.lowercased() == "since" }) else { return nil }
+    let behind = Array(words[(since + 1)...])
+    for count in stride(from: min(behind.count, maxPeriodWords), to: 0, by: -1) {
+      let text = behind[..<count].joined(separator: " ")
+      guard (try? date(.first, ofPeriod: text, in: context)) != nil else { continue }
+      let others = behind[count...].drop(while: startsWithPartOfDay)
+      return (Array(words[..<since]) + Array(others), text)
+    }
+    return nil
+  }
+
   /// The number of words of the longest period: `from last month to this month` with one word to spare.
   private static let maxPeriodWords = 7
 }

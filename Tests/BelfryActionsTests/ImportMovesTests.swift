@@ -124,6 +124,16 @@ import Testing
     #expect(try rings(after: "2026-12-01T00:00:00Z", 1) == ["2026-12-14T09:00"])
   }
 
+  @Test("A skip that a person has taken back is not repeated by the next import")
+  func unskipped() throws {
+    let file = calendar("DTSTART:20261102T110000")
+    let id = try #require(try load(file).new.first?.id)
+    _ = try AnswerAlarms(.unskip(), to: [id], settings: fixture.settings)
+      .perform(in: fixture.at("2026-11-23T08:01:00Z"))
+    #expect(try load(file, at: "2026-11-23T08:02:00Z").skipped.isEmpty)
+    #expect(try rings(after: "2026-12-01T00:00:00Z", 1) == ["2026-12-07T09:00"])
+  }
+
   @Test("A later version that moves the occurrence to a time that has passed skips it")
   func laterMovedToThePast() throws {
     try load(calendar("DTSTART:20261208T110000"))

@@ -62,7 +62,9 @@ struct Log: ParsableCommand {
     }
     pager.start(context, root)
     var words = words
-    if since == nil, until == nil, let (rest, text) = sinceWords(parser.context, store) {
+    if since == nil, until == nil, let (rest, text) = Input.since(in: words, parser.context),
+      !store.hasTitle(words.joined(separator: " "))
+    {
       (words, start) = (rest, try parser.past(text, of: "--since"))
     } else if since == nil, until == nil {
       let period = Input.period(in: words, parser.context, isTitle: store.hasTitle)
@@ -113,24 +115,6 @@ struct Log: ParsableCommand {
     }
     let isFiltered = !self.words.isEmpty || since != nil || until != nil
     if isEmpty { Console.line(isFiltered ? "No log entry matches." : Log.nothing) }
-  }
-
-  /// Returns the words without `since monday`, and the time in them; nil if there is none.
-  private func sinceWords(
-    _ context: InputContext, _ store: Store
-  ) -> (rest: [String], time: String)? {
-    guard let since = words.firstIndex(where: { $0.lowercased() == "since" }),
-      !store.hasTitle(words.joined(separator: " "))
-    else { return nil }
-    let behind = Array(words[(since + 1)...])
-    for count in stride(from: behind.count, to: 0, by: -1) {
-      let text = behind[..<count].joined(separator: " ")
-      guard (try? Input.date(.first, ofPeriod: text, in: context)) != nil else { continue }
-      // The log of `yesterday evening` is in that of the day.
-      let others = behind[count...].drop(while: Input.startsWithPartOfDay)
-      return (Array(words[..<since]) + Array(others), text)
-    }
-    return nil
   }
 
   private func writeDocuments(

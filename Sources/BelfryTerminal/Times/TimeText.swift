@@ -150,12 +150,14 @@ package struct TimeText: Sendable {
 
   // MARK: Dates with times
 
-  /// Returns the subject of a commit with its occurrence in this format: `Done: Rent (Mon 23 Nov 2026, 09:00)`.
+  /// Returns the subject of a commit with its times in this format: `Done: Rent (Mon 23 Nov 2026, 09:00)`,
+  /// `Moved: Bins (Tue 24 Nov 2026, 19:00) to Tue 24 Nov 2026, 16:00`.
+  ///
+  /// - Parameter occurrence: The occurrence that follows the title in the subject; nil for none.
   package func subject(_ subject: String, _ occurrence: CivilDateTime?) -> String {
-    guard let occurrence else { return subject }
-    let ending = CommitMessage.text(of: occurrence)
-    return subject.hasSuffix(ending)
-      ? subject.dropLast(ending.count) + " (\(full(occurrence)))" : subject
+    // A date in the title stays as it is.
+    guard occurrence != nil, let end = subject.ranges(of: " (").last else { return subject }
+    return subject[..<end.lowerBound] + dates(in: String(subject[end.lowerBound...]))
   }
 
   /// Returns a text of a record with the form that people read of its dates and times, which are ISO dates there.
