@@ -37,6 +37,7 @@ struct Month: ParsableCommand {
   var list = false
 
   @OptionGroup var options: AgendaOptions
+  @OptionGroup var pager: PagerOptions
   @OptionGroup var common: CommonOptions
   @ParentCommand var root: Belfry
 
@@ -48,9 +49,11 @@ struct Month: ParsableCommand {
   }
 
   func run() throws {
+    let context = try common.context(root)
+    if !common.json { pager.start(context, root) }
     try AgendaCommand(
       unit: .month, kind: .months, words: words, count: months, isSurrounded: three, isList: list,
       width: options.width
-    ).run(try common.context(root), json: common.json)
+    ).run(context, json: common.json)
   }
 }

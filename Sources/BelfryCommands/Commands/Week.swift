@@ -29,6 +29,7 @@ struct Week: ParsableCommand {
   var list = false
 
   @OptionGroup var options: AgendaOptions
+  @OptionGroup var pager: PagerOptions
   @OptionGroup var common: CommonOptions
   @ParentCommand var root: Belfry
 
@@ -41,6 +42,7 @@ struct Week: ParsableCommand {
 
   func run() throws {
     let context = try common.context(root)
+    if !common.json { pager.start(context, root) }
     try AgendaCommand(
       unit: .week(context.style.timeFormat.firstWeekday), kind: .weeks, words: words, count: weeks,
       isList: list, width: options.width

@@ -24,6 +24,7 @@ struct Year: ParsableCommand {
   var years: Int?
 
   @OptionGroup var options: AgendaOptions
+  @OptionGroup var pager: PagerOptions
   @OptionGroup var common: CommonOptions
   @ParentCommand var root: Belfry
 
@@ -34,8 +35,10 @@ struct Year: ParsableCommand {
   }
 
   func run() throws {
+    let context = try common.context(root)
+    if !common.json { pager.start(context, root) }
     try AgendaCommand(
       unit: .year, kind: .years, words: words, count: years, width: options.width
-    ).run(try common.context(root), json: common.json)
+    ).run(context, json: common.json)
   }
 }
