@@ -198,7 +198,8 @@ private struct MovingImport {
     }
     if !isAhead || wanted == nil, phase(of: civil) != .upcoming { return true }
     guard isAhead else {
-      if !isReopened(civil) { skip(move) }
+      // A person has taken back the skip.
+      if alarm.progress.occurrences[civil]?.isReopened != true { skip(move) }
       return true
     }
     do throws(MoveError) {
@@ -233,11 +234,6 @@ private struct MovingImport {
     let revision = alarm.progress.occurrences[civil]?.revision ?? 0
     events.append(
       Event(.moved, civil, payload: .move(from: earlier, to: move.time), revision: revision))
-  }
-
-  /// Returns true if a person has taken back a skip of an occurrence, so that no import skips it again.
-  private func isReopened(_ civil: CivilDateTime) -> Bool {
-    alarm.progress.occurrences[civil].map { $0.answer == .open && $0.revision > 0 } ?? false
   }
 
   /// Skips an occurrence that the document moves to a time that has passed.

@@ -134,8 +134,7 @@ public struct PauseAlarms: AlarmAction {
     if isCautious {
       return .set(Pause(from: min(current.from, from), until: max(current.until, end)))
     }
-    // One that begins after an occurrence of this minute is running, too.
-    let isRunning = current.from.minuteNumber <= here.minuteNumber + 1
-    return .set(Pause(from: isRunning ? min(current.from, from) : from, until: end))
+    let start = current.isAhead(of: here) ? from : min(current.from, from)
+    return .set(Pause(from: start, until: end))
   }
 }

@@ -42,6 +42,11 @@ extension Input {
     return (old, new)
   }
 
+  /// Returns true for a text that changes times of day which an alarm has: `30m later`, `19:30 to 20:00`.
+  public static func changesTimes(_ text: String, in context: InputContext) -> Bool {
+    shift(text, in: context) != nil || replacement(text, in: context) != nil
+  }
+
   /// Returns the number of seconds in a length of time: `90` (minutes), `20m`, `1h30m`, `10 min`, `2 days`; nil for any
   /// other text, for 0 and for more than 366 days.
   public static func seconds(_ text: String) -> Int64? {

@@ -35,7 +35,9 @@ extension Input {
 
   // MARK: Until an end
 
-  private static let separators: Set = ["until", "till", "til", "to", "through", "thru", "-", "–"]
+  /// The words before an end, and those that are before one only behind a beginning: `go to 9 until friday`.
+  private static let ends: Set = ["until", "till", "til"]
+  private static let separators = ends.union(["to", "through", "thru", "-", "–"])
 
   /// Reads the end behind the last word such as `until` that has one.
   private static func pauseWithEnd(
@@ -45,14 +47,13 @@ extension Input {
       let rest = Array(words[(index + 1)...])
       guard let count = leadingMomentCount(rest, in: context) else { continue }
       let before = withoutEnd(Array(words[..<index]), in: context)
-      // `gym to friday`, but not `go to 9 until friday`
-      let isSure = ["until", "till", "til"].contains(words[index].lowercased())
-      guard isSure || before.start != nil else { continue }
-      let names = before.names + rest[count...]
       // Behind the end, only the names follow that are not before it.
-      guard count == rest.count || before.names.isEmpty else { continue }
+      guard ends.contains(words[index].lowercased()) || before.start != nil,
+        count == rest.count || before.names.isEmpty
+      else { continue }
       return WordsWithPause(
-        names: names, start: before.start, end: rest[..<count].joined(separator: " "))
+        names: before.names + rest[count...], start: before.start,
+        end: rest[..<count].joined(separator: " "))
     }
     return nil
   }
@@ -83,7 +84,7 @@ extension Input {
     _ words: [String], in context: InputContext
   ) -> WordsWithPause {
     // Behind `until`, words that are no end are reported as such.
-    if let index = words.lastIndex(where: { ["until", "till", "til"].contains($0.lowercased()) }) {
+    if let index = words.lastIndex(where: { ends.contains($0.lowercased()) }) {
       let end = words[(index + 1)...].joined(separator: " ")
       var parts = withoutEnd(Array(words[..<index]), in: context)
       parts.end = end.isEmpty ? nil : end

@@ -142,7 +142,7 @@ import Testing
     #expect(throws: SelectionError.self) { try selector().select(["tea", "+home"]) }
     #expect(throws: SelectionError.self) { try selector().selectAny(["+work"]) }
     #expect(throws: SelectionError.self) { try selector().select(["+no tag"]) }
-    #expect(try selector().isAll(["All"]) && !selector().isAll(["all", "tea"]))
+    #expect(AlarmSelector.isAll(["All"]) && !AlarmSelector.isAll(["all", "tea"]))
     #expect(throws: StoreError.self) { try selector().find("coffee") }
   }
 }

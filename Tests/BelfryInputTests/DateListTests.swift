@@ -6,14 +6,7 @@ import Testing
 
 /// Lists of dates. A date that gets lost in the title would be a missed alarm.
 @Suite struct DateListTests {
-  /// Monday, 23 November 2026, 9:00.
-  private let context = InputContext(
-    instant: Instant(milliseconds: 1_795_424_400_000), zone: .utc, calendar: .standard,
-    zoneNames: ZoneNames(load: { [] }, rules: { _ in nil }))
-
-  private func words(_ text: String) -> [String] {
-    text.split(separator: " ").map(String.init)
-  }
+  private let context = InputContext.monday
 
   @Test(
     "Weekdays of one week are dates",

@@ -5,14 +5,7 @@ import Testing
 
 /// The words of `pause`, and those of advance warnings and of the latest completion.
 @Suite struct PauseWordsTests {
-  /// Monday, 23 November 2026, 9:00.
-  private let context = InputContext(
-    instant: Instant(milliseconds: 1_795_424_400_000), zone: .utc, calendar: .standard,
-    zoneNames: ZoneNames(load: { [] }, rules: { _ in nil }))
-
-  private func words(_ text: String) -> [String] {
-    text.split(separator: " ").map(String.init)
-  }
+  private let context = InputContext.monday
 
   @Test(
     "A pause has names, a beginning and an end",

@@ -1,7 +1,8 @@
 import TestSupport
 import Testing
 
-/// What people type in a week of use: planned pauses, several alarms of one name, times in words, all at once.
+/// Commands from a week of use: pauses that begin later, names that several alarms have, times that replace others, and
+/// answers to everything that is open.
 @Suite struct WeekOfUseTests {
   private let sandbox: Sandbox
 

@@ -154,7 +154,9 @@ public struct AlarmSelector {
     _ words: [String], all: Bool, for verb: AnswerVerb,
     where isMeant: ((AlarmSummary) -> Bool)? = nil
   ) throws -> Selection {
-    if !all, isAll(words) { return try select([], all: true, for: verb) }
+    if !all, AlarmSelector.isAll(words), !store.hasTitle(words[0]) {
+      return try select([], all: true, for: verb)
+    }
     let (names, filters) = try split(words)
     if !names.isEmpty {
       guard filters.isEmpty, !all else { throw SelectionError.mixed }
@@ -176,10 +178,8 @@ public struct AlarmSelector {
     return Selection(summaries: [only], isFiltered: false, isBulk: false)
   }
 
-  /// Returns true for the word `all`, unless an alarm has that title.
-  public func isAll(_ words: [String]) -> Bool {
-    words.count == 1 && words[0].lowercased() == "all" && !store.hasTitle("all")
-  }
+  /// Returns true for the word `all`, which can also be a title.
+  public static func isAll(_ words: [String]) -> Bool { words.map { $0.lowercased() } == ["all"] }
 
   /// Returns the alarms of some words: named ones, those of a filter, or all without words.
   ///

@@ -52,8 +52,9 @@ struct AnswerText {
     default:
       let at = event.effective.map { " at \(output.when($0))" } ?? ""
       let done = change.events.filter { $0.action == .done && !$0.auto }.compactMap(\.occurrence)
-      let names = done.map { output.when($0, of: alarm) }.joined(separator: " and ")
-      let settled = done.count > 1 ? " (\(names))" : when
+      let settled =
+        done.count > 1
+        ? " (\(done.map { output.when($0, of: alarm) }.joined(separator: " and ")))" : when
       let rest = status.pending.last.map {
         "Still pending: \(output.when($0.occurrence, of: alarm))."
       }

@@ -113,11 +113,7 @@ struct Answering {
     // An invalid option is reported before the first command creates a store.
     if let occurrence = options.occurrence { _ = try parser.moment(occurrence, of: "--occurrence") }
     let store = try context.open(.writing)
-    let isMeant = options.occurrence.map { text in
-      { (summary: AlarmSummary) in
-        parser.hasOccurrence(text, summary.id, in: store, direction)
-      }
-    }
+    let isMeant = options.occurrence.map { parser.having($0, in: store, direction) }
     let selection = try context.explaining {
       try context.selector(of: store)
         .select(options.alarms, all: options.all, for: verb, where: isMeant)
@@ -225,19 +221,20 @@ extension InputParser {
     guard let alarm = try store.alarm(id) else { throw StoreError.noSuchAlarm(id.text) }
     return try occurrence(text, of: store.timeline(alarm), option: "--occurrence", direction)
   }
-}
 
-extension InputParser {
-  /// Returns true if an alarm has the occurrence that a text names, so that it is the one of several that a person means.
-  func hasOccurrence(
-    _ text: String, _ id: Identifier, in store: Store, _ direction: Moment.Direction = .future
-  ) -> Bool {
-    guard let alarm = try? store.alarm(id) else { return false }
-    let timeline = store.timeline(alarm)
-    let local = with(zone: timeline.zone, calendar: timeline.calendar)
-    return [direction, .future].contains { direction in
-      guard let moment = try? local.moment(text, direction, of: nil) else { return false }
-      return timeline.hasOccurrence(at: moment, local.context)
+  /// Returns a function that returns true for an alarm with the occurrence that a text names: the one that a person means
+  /// of several.
+  func having(
+    _ text: String, in store: Store, _ direction: Moment.Direction = .future
+  ) -> (AlarmSummary) -> Bool {
+    { summary in
+      guard let alarm = try? store.alarm(summary.id) else { return false }
+      let timeline = store.timeline(alarm)
+      let local = self.with(zone: timeline.zone, calendar: timeline.calendar)
+      return [direction, .future].contains { direction in
+        guard let moment = try? local.moment(text, direction, of: nil) else { return false }
+        return timeline.hasOccurrence(at: moment, local.context)
+      }
     }
   }
 }

@@ -11,8 +11,9 @@ struct Backup: AsyncParsableCommand {
     commandName: "backup",
     abstract: "Show the copies of the store, and what they lack; or make one.",
     discussion: """
-      With a folder, the store is copied to it, and each sync keeps the copy up to date: it becomes a remote. Copies are the remotes and the last JSON document of 'belfry export'. Uses no network: the state of the remotes is \
-      that of the last sync. A copy on the disk of the store is no backup.
+      With a folder, the store is copied to it, and each sync keeps the copy up to date: it becomes a remote. Copies are \
+      the remotes and the last JSON document of 'belfry export'. Uses no network: the state of the remotes is that of \
+      the last sync. A copy on the disk of the store is no backup.
 
         belfry backup
         belfry backup /media/usb/belfry

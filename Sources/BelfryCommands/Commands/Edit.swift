@@ -68,7 +68,7 @@ struct Edit: ParsableCommand {
     }
     let isComplete = !edit.isEmpty
     edit.words = divided.rest
-    edit.takeShift(parser.context)
+    edit.takeTimes(parser.context)
     if isComplete { try checkNames(edit.phrase, selector, context, parser) }
     let asks = edit.isEmpty && Style.canAsk && !common.json
     if edit.isEmpty, !asks {
@@ -94,14 +94,9 @@ struct Edit: ParsableCommand {
     let phrase = AlarmEdit.phrase(words)
     guard let first = phrase.first else { return true }
     let text = phrase.joined(separator: " ")
-    if Input.shift(text, in: parser.context) != nil
-      || Input.replacement(text, in: parser.context) != nil
-    {
-      return true
-    }
-    if InputParser.isRule(first) { return true }
+    if Input.changesTimes(text, in: parser.context) || InputParser.isRule(first) { return true }
     do throws(InputError) {
-      _ = try Input.schedule(phrase.joined(separator: " "), in: parser.context)
+      _ = try Input.schedule(text, in: parser.context)
       return true
     } catch {
       if case .ambiguous = error { return true }

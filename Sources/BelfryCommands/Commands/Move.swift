@@ -55,9 +55,7 @@ struct Move: ParsableCommand {
     let today = parser.context.zone.instant(of: CivilDateTime(parser.context.today, .midnight))
     _ = try words.time(occurrence ?? words.occurrence == nil ? parser : parser.at(today))
     let store = try context.open(.writing)
-    let isMeant = (occurrence ?? words.occurrence).map { text in
-      { (summary: AlarmSummary) in parser.hasOccurrence(text, summary.id, in: store) }
-    }
+    let isMeant = (occurrence ?? words.occurrence).map { parser.having($0, in: store) }
     let selection = try context.explaining {
       try context.selector(of: store).select(words.alarms, all: false, for: .skip, where: isMeant)
     }

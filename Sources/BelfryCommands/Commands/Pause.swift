@@ -42,9 +42,10 @@ struct PauseCommand: ParsableCommand {
   @ParentCommand var root: Belfry
 
   func run() throws {
-    let parser = InputParser(try common.context(root))
+    let context = try common.context(root)
+    let parser = InputParser(context)
     var pause = try parts(parser.context)
-    let all = try Pausing.isAll(&pause.names, all: all, common.context(root))
+    let all = try Pausing.isAll(&pause.names, all: all, context)
     guard let end = pause.end else {
       throw ValidationError(
         "The end of the pause is missing, such as --until friday, or 2 weeks.")
@@ -54,7 +55,7 @@ struct PauseCommand: ParsableCommand {
     }
     let until = try self.until(end, after: start, parser)
     try Pausing(
-      common, root,
+      context, json: common.json,
       unchanged: all
         ? "Nothing changed: every enabled alarm is already paused for at least as long."
         : "Nothing changed: \(pause.names.count == 1 ? "the alarm is" : "they are") already paused until then."
@@ -108,10 +109,12 @@ struct Resume: ParsableCommand {
   @ParentCommand var root: Belfry
 
   func run() throws {
+    let context = try common.context(root)
     var words = words
-    let all = try Pausing.isAll(&words, all: all, common.context(root))
+    let all = try Pausing.isAll(&words, all: all, context)
     let unchanged = "Nothing changed: \(all ? "no alarm is" : "the alarm is not") paused."
-    try Pausing(common, root, unchanged: unchanged).run(words) { ids, isNamed, settings in
+    try Pausing(context, json: common.json, unchanged: unchanged).run(words) {
+      ids, isNamed, settings in
       .resuming(ids, isNamed: isNamed, onlyPaused: all, settings: settings)
     }
   }
@@ -124,9 +127,9 @@ private struct Pausing {
   /// The message if no alarm changes.
   private let unchanged: String
 
-  init(_ common: CommonOptions, _ root: Belfry, unchanged: String) throws {
-    context = try common.context(root)
-    json = common.json
+  init(_ context: CommandContext, json: Bool, unchanged: String) {
+    self.context = context
+    self.json = json
     self.unchanged = unchanged
   }
 
@@ -135,7 +138,7 @@ private struct Pausing {
   /// - Throws: `ValidationError` if there are neither names nor `--all`, or both.
   static func isAll(_ words: inout [String], all: Bool, _ context: CommandContext) throws -> Bool {
     var all = all
-    if !all, let store = context.existing, context.silentSelector(of: store).isAll(words) {
+    if !all, AlarmSelector.isAll(words), context.existing?.hasTitle(words[0]) != true {
       (words, all) = ([], true)
     }
     if words.isEmpty != all {
@@ -158,7 +161,7 @@ private struct Pausing {
       try action(selection.ids, !selection.isFiltered, settings).perform(in: store)
     }
     warn(about: result)
-    let output = AlarmOutput(store: store, style: context.style)
+    let (output, now) = (AlarmOutput(store: store, style: context.style), store.context.now)
     if json {
       return try Console.write(result.changes.map { output.document($0.alarm, $0.status) })
     }
@@ -168,19 +171,12 @@ private struct Pausing {
       let next = output.next(change.alarm, change.status)
       Console.line(
         output.plannedPause(change.alarm).map { time in
-          let idle = silences(change.alarm, store) ? "" : " It has no occurrence in that time."
+          let idle =
+            store.timeline(change.alarm).hasOccurrenceInPause(after: now)
+            ? "" : " It has no occurrence in that time."
           return "Paused \(title) \(time): \(next).\(idle)"
         } ?? "Resumed \(title): \(next).")
     }
-  }
-
-  /// Returns true if an alarm would ring in its pause.
-  private func silences(_ alarm: Alarm, _ store: Store) -> Bool {
-    guard let pause = alarm.pause else { return false }
-    let timeline = store.timeline(alarm)
-    let start = max(pause.from, timeline.zone.civil(at: context.storeContext.now))
-    let before = CivilDateTime(minuteNumber: start.minuteNumber - 1)
-    return timeline.first(after: before).map { pause.covers(timeline.occurrence($0).time) } ?? false
   }
 
   private func warn(about result: PauseAlarms.Result) {

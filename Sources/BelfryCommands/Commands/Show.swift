@@ -28,37 +28,47 @@ struct Show: ParsableCommand {
       try context.selector(of: store).selectAny(words, readingOnly: true)
     }
     let alarms = try selection.ids.compactMap { try store.alarm($0) }
+    let actions = ActionCheck(context, store)
+    for alarm in alarms { actions?.warn(about: alarm) }
     let scheduler = context.checkScheduler(of: store)
-    let cards = try alarms.map { try Card($0, scheduler, in: store, context) }
+    let cards = try alarms.map { try Card($0, in: store, context) }
     if common.json {
-      return selection.isBulk
-        ? try Console.write(cards.map(\.document)) : try Console.write(cards[0].document)
+      let documents = cards.map {
+        $0.output.document($0.alarm, $0.status, actions: actions, scheduler: scheduler)
+      }
+      if selection.isBulk { return try Console.write(documents) }
+      guard let document = documents.first else { throw StoreError.noSuchAlarm(words[0]) }
+      return try Console.write(document)
     }
     pager.start(context, root)
+    let names = store.deviceNames()
     for (index, card) in cards.enumerated() {
-      Console.write((index == 0 ? "" : "\n") + card.text)
+      Console.write((index == 0 ? "" : "\n") + card.text(names, in: store))
     }
   }
 }
 
-/// All that is shown of one alarm.
+/// What is shown of one alarm.
 private struct Card {
-  let text: String
-  let document: AlarmDocument
+  let alarm: Alarm
+  let status: AlarmStatus
+  let output: AlarmOutput
 
-  init(
-    _ alarm: Alarm, _ scheduler: SchedulerState, in store: Store, _ context: CommandContext
-  ) throws {
-    let status = try store.status(alarm)
-    let output = AlarmOutput(
+  init(_ alarm: Alarm, in store: Store, _ context: CommandContext) throws {
+    self.alarm = alarm
+    status = try store.status(alarm)
+    output = AlarmOutput(
       store: store, style: context.style,
       batteryWarnings: BatteryWarnings(context, store, alarm, status))
-    let actions = ActionCheck(context, store)
-    actions?.warn(about: alarm)
-    document = output.document(alarm, status, actions: actions, scheduler: scheduler)
-    let upcoming = store.timeline(alarm).upcoming(after: context.storeContext.now)
+  }
+
+  /// Returns all details.
+  ///
+  /// - Parameter names: The names of the devices.
+  func text(_ names: [Identifier: String], in store: Store) -> String {
+    let upcoming = store.timeline(alarm).upcoming(after: store.context.now)
       .prefix(1 + AlarmDetails.laterOccurrences)
-    text = AlarmDetails(output, names: store.deviceNames()).text(
+    return AlarmDetails(output, names: names).text(
       alarm, status,
       later: alarm.enabled ? upcoming.filter { $0.civil != status.next?.civil } : [],
       lastDone: AlarmDetails.lastDone(store.history.log(of: alarm.id)))

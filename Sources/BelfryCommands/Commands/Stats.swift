@@ -70,7 +70,7 @@ struct Stats: ParsableCommand {
       return isOne ? try Console.write(documents[0]) : try Console.write(documents)
     }
     pager.start(context, root)
-    show(items, dates, output, hasWords: !period.words.isEmpty || dates != nil)
+    show(items, dates, output, hasWords: !period.words.isEmpty)
   }
 
   private func show(
@@ -94,7 +94,7 @@ struct Stats: ParsableCommand {
       ]
     let parts =
       start + [
-        hasWords ? StatsText.missed(shown, output) : "",
+        hasWords || dates != nil ? StatsText.missed(shown, output) : "",
         DelayPlot.text(all, output.times, output.style), StatsText.groups(all, output),
         HeatMap(responses).text(output.times, output.style, on: dates),
       ]

@@ -32,11 +32,9 @@ struct AlarmEdit {
   }
 
   /// Takes `30m later` and `19:30 to 20:00` from the words as changes of the times of day.
-  mutating func takeShift(_ context: InputContext) {
+  mutating func takeTimes(_ context: InputContext) {
     let text = phrase.joined(separator: " ")
-    guard schedule.at == nil,
-      Input.shift(text, in: context) != nil || Input.replacement(text, in: context) != nil
-    else { return }
+    guard schedule.at == nil, Input.changesTimes(text, in: context) else { return }
     schedule.at = text
     words = words.filter(Input.isTag)
   }

@@ -231,6 +231,20 @@ public struct OccurrenceRecord: Hashable, Sendable {
     return result
   }
 
+  /// True if a person, or an action of one, has opened the occurrence again.
+  public var isReopened: Bool { answer == .open && revision > 0 }
+
+  /// Returns the record opened again, without its automatic outcomes.
+  ///
+  /// - Parameter since: the time from which the reopening counts; nil for none.
+  func reopened(since: Instant?) -> OccurrenceRecord {
+    var result = unanswered
+    result.revision += 1
+    result.automatic = [:]
+    result.answered = since
+    return result
+  }
+
   /// Changes the state by a person's answer, which replaces all earlier ones.
   ///
   /// An answer of lower rank than the earlier one is an explicit reopening, which raises `revision`.

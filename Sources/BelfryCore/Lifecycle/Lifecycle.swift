@@ -57,9 +57,7 @@ extension Timeline {
   func writableRecord(of civil: CivilDateTime) -> OccurrenceRecord {
     guard let known = alarm.progress.occurrences[civil] else { return OccurrenceRecord(.open) }
     if known.answer == .open || record(of: civil)?.answer == known.answer { return known }
-    var reopened = known.unanswered
-    reopened.revision += 1
-    reopened.automatic = [:]
+    var reopened = known.reopened(since: nil)
     reopened.exhausted = false
     return reopened
   }

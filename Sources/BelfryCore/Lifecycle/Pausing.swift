@@ -15,6 +15,12 @@ public struct Pause: Hashable, Sendable {
 
   /// Returns true if a civil time lies in the pause.
   public func covers(_ civil: CivilDateTime) -> Bool { from <= civil && civil < until }
+
+  /// Returns true if the pause is still to begin at a civil time. One that begins a minute later, after an occurrence that
+  /// rings, has begun.
+  public func isAhead(of civil: CivilDateTime) -> Bool {
+    from.minuteNumber > civil.minuteNumber + 1
+  }
 }
 
 extension Timeline {
@@ -68,10 +74,8 @@ extension Timeline {
     let here = zone.civil(at: now)
     transition.events.append(
       pause.map { pause in
-        // The minute after an occurrence that rings is still the beginning.
-        let isLater = pause.from.minuteNumber > here.minuteNumber + 1
-        return Event(
-          .paused, payload: .pause(from: isLater ? pause.from : nil, until: pause.until))
+        let start = pause.isAhead(of: here) ? pause.from : nil
+        return Event(.paused, payload: .pause(from: start, until: pause.until))
       } ?? Event(.resumed))
     return transition
   }
@@ -95,6 +99,13 @@ extension Timeline {
       let cascadeRun = cascadeRun(of: current, ledger: ledger), cascadeRun.ended == nil
     else { return nil }
     return current
+  }
+
+  /// Returns true if the alarm has an occurrence between a time and the end of its pause that the pause covers.
+  public func hasOccurrenceInPause(after now: Instant) -> Bool {
+    guard let pause = alarm.pause else { return false }
+    let before = max(pause.from, zone.civil(at: now)).previous
+    return first(after: before).map { pause.covers(occurrence($0).time) } ?? false
   }
 
   /// Returns true if the only occurrence of a one-time alarm lies in a pause, so that it would never ring.

@@ -18,13 +18,17 @@ extension Timeline {
   ) -> Transition {
     var transition = Transition(alarm: alarm, events: [])
     if status.state == .ringing || status.state == .snoozed {
-      for civil in status.alsoRinging + [status.current].compactMap({ $0 }) {
+      // In another zone, an occurrence can be due once more.
+      for civil in status.alsoRinging + [status.current].compactMap({ $0 })
+      where record(of: civil) == nil && occurrence(civil).at <= now {
         if goesOn(civil, from: before) {
-          keepRinging(civil, at: now, in: &transition)
-          continue
+          // With a later time, it would ring once more: see `reopeningTime(of:at:)`.
+          transition.alarm.progress.occurrences[civil] =
+            writableRecord(of: civil).reopened(since: occurrence(civil).at)
+        } else {
+          keepUnconfirmed(
+            civil, at: now, isPending: confirms && !status.isUndelivered, in: &transition)
         }
-        keepUnconfirmed(
-          civil, at: now, isPending: confirms && !status.isUndelivered, in: &transition)
       }
     }
     guard before.alarm.schedule.recurrence == alarm.schedule.recurrence,
@@ -43,24 +47,9 @@ extension Timeline {
       && alarm.cascade?.plan.isActive != true
   }
 
-  /// Opens an occurrence again, which the edit would end because it came due before.
-  private func keepRinging(
-    _ civil: CivilDateTime, at now: Instant, in transition: inout Transition
-  ) {
-    guard record(of: civil) == nil, occurrence(civil).at <= now else { return }
-    var record = writableRecord(of: civil).unanswered
-    record.revision += 1
-    record.automatic = [:]
-    // With a later time, it would ring once more: see `reopeningTime(of:at:)`.
-    record.answered = occurrence(civil).at
-    transition.alarm.progress.occurrences[civil] = record
-  }
-
   private func keepUnconfirmed(
     _ civil: CivilDateTime, at now: Instant, isPending: Bool, in transition: inout Transition
   ) {
-    // In another zone, it can be due once more.
-    guard record(of: civil) == nil, occurrence(civil).at <= now else { return }
     guard isPending else { return settle(civil, as: .missed, now: now, in: &transition) }
     var record = writableRecord(of: civil)
     makePending(&record, at: now)

@@ -122,8 +122,8 @@ extension Timeline {
 
   /// Returns the time at which an occurrence that had rung was reopened, so that it rings again; nil if it was not.
   func reopeningTime(of current: Occurrence, at now: Instant = .distantFuture) -> Instant? {
-    guard let record = alarm.progress.occurrences[current.civil], record.answer == .open,
-      record.revision > 0, let since = record.answered, since > current.at, since <= now
+    guard let record = alarm.progress.occurrences[current.civil], record.isReopened,
+      let since = record.answered, since > current.at, since <= now
     else { return nil }
     return since
   }

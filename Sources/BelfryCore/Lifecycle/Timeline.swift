@@ -281,7 +281,7 @@ public struct Timeline: Sendable {
   /// Returns the due occurrences that a user reopened, even if they lie before `armed`.
   func reopened(at moment: Instant) -> [CivilDateTime] {
     alarm.progress.occurrences.filter { civil, record in
-      guard record.answer == .open, record.revision > 0, let since = record.answered,
+      guard record.isReopened, let since = record.answered,
         self.record(of: civil) == nil, !isBelowFloor(civil), !isCompleted(civil)
       else { return false }
       // Disabling ended it again.

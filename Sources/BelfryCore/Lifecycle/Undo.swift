@@ -230,11 +230,8 @@ extension Timeline {
     for civil in old.due(at: acted).map(\.civil)
     where old.record(of: civil) == nil && !isBelowFloor(civil) {
       guard alarm.progress.occurrences[civil]?.state ?? .open == .open else { continue }
-      var record = (alarm.progress.occurrences[civil] ?? OccurrenceRecord(.open)).unanswered
-      record.revision += 1
-      record.automatic = [:]
-      record.answered = revived
-      result.progress.occurrences[civil] = record
+      result.progress.occurrences[civil] =
+        (alarm.progress.occurrences[civil] ?? OccurrenceRecord(.open)).reopened(since: revived)
     }
   }
 }

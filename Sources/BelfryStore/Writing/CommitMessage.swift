@@ -33,7 +33,7 @@ public struct CommitMessage: Hashable, Sendable {
     let label = event.action == .done && event.auto ? "Completed" : event.action.label
     var subject = "\(label)\(event.auto ? " automatically" : ""): \(alarm.title)"
     if let occurrence = event.occurrence {
-      subject += CommitMessage.text(of: occurrence)
+      subject += " (\(occurrence.date) \(occurrence.time))"
       trailers.append((CommitMessage.occurrence, occurrence.description))
     }
     if case .move(_, let time) = event.payload { subject += " to \(time.date) \(time.time)" }
@@ -64,11 +64,6 @@ public struct CommitMessage: Hashable, Sendable {
       trailers.removeAll { $0.key == CommitMessage.final }
       if newValue { trailers.append((CommitMessage.final, "true")) }
     }
-  }
-
-  /// Returns the end of a subject that names an occurrence.
-  public static func text(of occurrence: CivilDateTime) -> String {
-    " (\(occurrence.date) \(occurrence.time))"
   }
 
   /// The trailer that names the occurrence of an action.

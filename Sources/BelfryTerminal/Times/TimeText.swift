@@ -221,9 +221,7 @@ package struct TimeText: Sendable {
   /// Returns the time of a pause: `until Mon 4 Jan 2027`, or `from Thu 24 Dec 2026 until Mon 4 Jan 2027` if it is still to
   /// come.
   package func pause(_ pause: Pause, zone: String, at now: CivilDateTime) -> String {
-    // One that begins after an occurrence of this minute has begun.
-    let isLater = pause.from.minuteNumber > now.minuteNumber + 1
-    return (isLater ? "from \(end(pause.from, zone: zone)) " : "")
+    (pause.isAhead(of: now) ? "from \(end(pause.from, zone: zone)) " : "")
       + "until \(end(pause.until, zone: zone))"
   }
 
