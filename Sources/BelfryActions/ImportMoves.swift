@@ -198,7 +198,7 @@ private struct MovingImport {
     }
     if !isAhead || wanted == nil, phase(of: civil) != .upcoming { return true }
     guard isAhead else {
-      // A person has taken back the skip.
+      // What a person has unskipped is not skipped again.
       if alarm.progress.occurrences[civil]?.isReopened != true { skip(move) }
       return true
     }
