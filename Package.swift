@@ -94,28 +94,35 @@ let package = Package(
       dependencies: ["BelfryCore", "BelfryInput", "BelfryStore", "BelfryExchange"],
       swiftSettings: testable),
     .target(
+      name: "BelfryPhone",
+      dependencies: [
+        "BelfryCore", "BelfryInput", "BelfryStore", "BelfryExchange", "BelfryActions", "Files",
+        "Git", "CLinux",
+      ],
+      swiftSettings: testable),
+    .target(
       name: "BelfryTerminal", dependencies: ["BelfryCore", "BelfryStore", "Git", "CLinux"],
       swiftSettings: testable),
     .target(
       name: "BelfryScheduler",
       dependencies: [
-        "BelfryActions", "BelfryStore", "BelfryPartners", "BelfryTerminal", "Files", "Git",
-        "CLinux", subprocess, system,
+        "BelfryActions", "BelfryPhone", "BelfryStore", "BelfryPartners", "BelfryTerminal", "Files",
+        "Git", "CLinux", subprocess, system,
       ],
       swiftSettings: testable),
     .target(
       name: "BelfryDocuments",
       dependencies: [
-        "BelfryCore", "BelfryStore", "BelfryExchange", "BelfryPartners", "BelfryTerminal",
-        "BelfryScheduler", "Git",
+        "BelfryCore", "BelfryStore", "BelfryExchange", "BelfryPartners", "BelfryPhone",
+        "BelfryTerminal", "BelfryScheduler", "Git",
       ],
       swiftSettings: testable),
     .target(
       name: "BelfryCommands",
       dependencies: [
         "BelfryCore", "BelfryInput", "BelfryStore", "BelfryExchange", "BelfryPartners",
-        "BelfryActions", "BelfryTerminal", "BelfryScheduler", "BelfryDocuments", "Files", "Git",
-        "CBuild", "CLinux", argumentParser, logging, subprocess, system,
+        "BelfryActions", "BelfryPhone", "BelfryTerminal", "BelfryScheduler", "BelfryDocuments",
+        "Files", "Git", "CBuild", "CLinux", argumentParser, logging, subprocess, system,
       ],
       swiftSettings: testable),
     // The binary contains the Swift libraries, so that it starts in a few milliseconds, and on machines without Swift.
@@ -159,6 +166,13 @@ let package = Package(
         "TestSupport",
       ],
       swiftSettings: unoptimized),
+    .testTarget(
+      name: "BelfryPhoneTests",
+      dependencies: [
+        "BelfryPhone", "BelfryActions", "BelfryInput", "BelfryStore", "BelfryCore", "Files",
+        "TestSupport",
+      ],
+      exclude: ["Fixtures"], swiftSettings: unoptimized),
     .testTarget(
       name: "BelfrySchedulerTests",
       dependencies: [

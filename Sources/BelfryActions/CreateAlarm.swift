@@ -13,6 +13,10 @@ public struct CreateAlarm {
   public var zone: Alarm.Zone?
   /// The delivery settings.
   public var delivery: Alarm.Delivery
+  /// The identifier; nil for a random one.
+  public var id: Identifier?
+  /// The place outside Belfry where the person acted, such as `phone`; nil for none.
+  public var place: String?
   /// Returns the schedule. What a person has written can depend on the rules of the alarm's zone and on the holidays.
   public var schedule: (TimeZoneRules, WorkCalendar) throws -> Schedule
 
@@ -54,7 +58,7 @@ public struct CreateAlarm {
   public func perform(in store: Store, settings: Settings) throws -> Result {
     let change = try alarm(in: store, settings)
     let twin = try twin(of: change.alarm, in: store)
-    if let change = store.change([change]) { try store.add(change) }
+    if let new = store.change([change]) { try store.add(place.map(new.at) ?? new) }
     return Result(change: change, twin: twin)
   }
 
@@ -66,7 +70,7 @@ public struct CreateAlarm {
     let rules = zone == .floating ? nil : zones.zone(named: zone.text)
     let schedule = try schedule(rules ?? zones.local, store.calendars.workCalendar)
     let alarm = Alarm.created(
-      id: context.makeIdentifier(), title: title, note: note, tags: tags, schedule: schedule,
+      id: id ?? context.makeIdentifier(), title: title, note: note, tags: tags, schedule: schedule,
       zone: zone, delivery: delivery, at: context.now, device: store.device)
     let status = store.timeline(alarm).status(
       at: context.now, settings: settings, ledger: DeliveryLedger())

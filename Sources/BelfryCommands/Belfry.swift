@@ -48,7 +48,7 @@ struct Belfry: ParsableCommand {
         name: "SYNC",
         subcommands: [
           SyncCommand.self, RemoteCommand.self, Clone.self, Status.self, DeviceCommand.self,
-          Conflicts.self, Explain.self, Hooks.self, MergeDriverCommand.self,
+          PhoneCommand.self, Conflicts.self, Explain.self, Hooks.self, MergeDriverCommand.self,
         ]),
       CommandGroup(
         name: "HISTORY", subcommands: [Log.self, Stats.self, GitPassthrough.self]),

@@ -145,7 +145,7 @@ extension CalendarItem {
 
 extension Identifier {
   /// Creates the identifier that always belongs to a name in another program.
-  init(naming name: String) {
+  package init(naming name: String) {
     let digest = Array(SHA256.hash(data: Array("belfry import \(name)".utf8)))
     func word(_ start: Int) -> UInt64 {
       digest[start..<(start + 8)].reduce(0) { $0 << 8 | UInt64($1) }

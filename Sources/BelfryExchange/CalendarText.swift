@@ -1,12 +1,12 @@
 /// The text of an iCalendar document in the form that libical reads.
-enum CalendarText {
+package enum CalendarText {
   /// Returns the document in UTF-8, with one line for each property.
   ///
   /// 1. UTF-16 with a byte order mark is converted. A line that is not UTF-8 is read as Latin-1 (Windows-1252).
   /// 2. Folded lines are joined, because a fold may divide a character.
   /// 3. A date that has a time, such as `DTSTART;VALUE=DATE:20271227T000000Z`, loses the time.
   /// 4. A misspelled duration of a reminder, such as `-P1H`, is corrected. libical would drop the whole property.
-  static func normalized(_ bytes: [UInt8]) -> [UInt8] {
+  package static func normalized(_ bytes: [UInt8]) -> [UInt8] {
     let text = unfolded(decoded(bytes))
     let isUnicode = String(validating: text, as: UTF8.self) != nil
     var result: [UInt8] = []
@@ -114,7 +114,7 @@ enum CalendarText {
 }
 
 /// A duration (RFC 5545, 3.3.6): days of the calendar, and an exact time.
-struct CalendarDuration: Hashable {
+package struct CalendarDuration: Hashable {
   /// The number of days. A day over a clock change has 23 or 25 hours.
   var days = 0
   /// The exact time in seconds after the days.
@@ -125,7 +125,7 @@ struct CalendarDuration: Hashable {
   }
 
   /// The duration in seconds without clock changes.
-  var total: Int { days * 86_400 + seconds }
+  package var total: Int { days * 86_400 + seconds }
 
   /// The duration in minutes without clock changes, rounded down.
   var minutes: Int {
@@ -136,7 +136,7 @@ struct CalendarDuration: Hashable {
   /// `-PT1D`; nil for any other text.
   ///
   /// A duration has no months, so that the unit `M` is always a minute.
-  init?(correcting text: String) {
+  package init?(correcting text: String) {
     var rest = text.uppercased().filter { !$0.isWhitespace }
     let isNegative = rest.contains("-")
     rest.removeAll { $0 == "-" || $0 == "+" }

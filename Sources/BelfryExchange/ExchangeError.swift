@@ -75,7 +75,7 @@ public struct ForeignAlarm: Sendable {
   }
 
   /// Returns a valid title and note for any text.
-  static func texts(_ title: String, _ note: String?) -> (title: String, note: String?) {
+  package static func texts(_ title: String, _ note: String?) -> (title: String, note: String?) {
     func clean(_ text: String, keeping kept: Set<Unicode.Scalar>, to count: Int) -> String {
       let scalars = text.unicodeScalars.map { scalar in
         AlarmText.isControl(scalar) && !kept.contains(scalar) ? " " : scalar

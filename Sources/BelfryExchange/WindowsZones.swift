@@ -2,8 +2,8 @@ import BelfryCore
 import BelfryStore
 
 /// The names of time zones in Windows and Outlook, with their IANA names (Unicode CLDR, windowsZones).
-enum WindowsZones {
-  static let names: [String: String] = [
+package enum WindowsZones {
+  package static let names: [String: String] = [
     "Dateline Standard Time": "Etc/GMT+12",
     "Hawaiian Standard Time": "Pacific/Honolulu",
     "Alaskan Standard Time": "America/Anchorage",

@@ -5,7 +5,7 @@ public struct ZoneNames: Sendable {
   /// Returns the names of all zones: the usual ones first, then the aliases.
   private let load: @Sendable () -> [String]
   /// Returns the rules of a zone; nil if the system does not have it.
-  let rules: @Sendable (String) -> TimeZoneRules?
+  public let rules: @Sendable (String) -> TimeZoneRules?
 
   /// No zones.
   public static let none = ZoneNames(load: { [] }, rules: { _ in nil })

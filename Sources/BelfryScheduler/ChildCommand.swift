@@ -15,6 +15,8 @@ public enum ChildCommand: Hashable, Sendable {
   case sync(heartbeatInterval: Int64?, networkTimeout: Int?)
   /// `belfry partner sync --notify`: exchanges messages with the mailboxes of partners, and delivers the news.
   case syncMailboxes
+  /// `belfry phone sync --background`: reads the phone's answers and writes its tasks.
+  case syncPhone
   /// `belfry cascade contact`: makes the call of a callout.
   case contact(Callout)
   /// `belfry record-answer`: records the answer to occurrences, in one commit.
@@ -54,6 +56,7 @@ public enum ChildCommand: Hashable, Sendable {
     case .sync(let interval, _):
       ["sync", "--no-mail"] + (interval.map { ["--heartbeat-interval", "\($0)"] } ?? [])
     case .syncMailboxes: ["partner", "sync", "--notify"]
+    case .syncPhone: ["phone", "sync", "--background"]
     case .contact(let callout):
       switch callout.id.subject {
       case .occurrence(let id, let resumed):
@@ -86,7 +89,7 @@ public enum ChildCommand: Hashable, Sendable {
     case .sync(_, let timeout?): ["BELFRY_NETWORK_TIMEOUT": "\(timeout)"]
     case .contact(let callout): [ChildCommand.targetVariable: callout.target.key]
     case .recordAnswer(_, _, let time?): [ChildCommand.timeVariable: "\(time.milliseconds)"]
-    case .settle, .sync, .syncMailboxes, .recordAnswer, .attend: [:]
+    case .settle, .sync, .syncMailboxes, .syncPhone, .recordAnswer, .attend: [:]
     }
   }
 

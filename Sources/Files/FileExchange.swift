@@ -61,8 +61,8 @@ public enum FileExchange {
 
   /// Gives a file its final name. A file that has the name gets the present one.
   ///
-  /// - Returns: True if there was such a file; nil if the file system supports this only in steps.
-  private static func place(_ file: String, at path: String) throws(FileError) -> Bool? {
+  /// - Returns: True if there was such a file; nil if the file system supports this only in steps, and nothing was done.
+  public static func place(_ file: String, at path: String) throws(FileError) -> Bool? {
     for _ in 0..<maxAttempts {
       if exchange(file, path) { return true }
       guard errno == ENOENT else { break }

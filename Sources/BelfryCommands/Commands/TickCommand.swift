@@ -73,9 +73,26 @@ struct TickCommand: AsyncParsableCommand {
       throw CommandError("the firings could not be recorded", causedBy: failure)
     }
     for (alarm, event) in report.answered { await context.runDoneAction(after: event, of: alarm) }
+    if !settle, DaemonHandle(store).process == nil { await syncPhone(context, store) }
     if wake, let next = report.nextWake { try await ServiceManager(context).systemd.wake(at: next) }
     if ring, !common.json { try RingLoop(context).runIfRinging() }
     await context.maintain(store)
+  }
+
+  /// Brings the store and the phone's tasks together. A failure is printed, and does not fail the tick.
+  private func syncPhone(_ context: CommandContext, _ store: Store) async {
+    guard let tasks = PhoneTasks(context, store) else { return }
+    do {
+      let report = try await tasks.run()
+      if !quiet, !common.json, !report.recorded.isEmpty { PhoneText(context).show(report) }
+      for completion in report.completions {
+        await context.runDoneAction(after: completion.event, of: completion.alarm)
+      }
+    } catch {
+      CommandDiagnostic.warn(
+        "the phone's tasks were not updated: \(CommandError.text(of: error))",
+        hints: CommandError(error).hints)
+    }
   }
 
   /// Starts a background process for each call. A call may take minutes, and cron must not wait for it.

@@ -163,6 +163,7 @@ struct DaemonLog {
     case .settlement: "belfry tick"
     case .sync: "belfry sync"
     case .partnerSync: "belfry partner sync"
+    case .phoneSync: "belfry phone sync"
     case .call(let alarm): "calling for \(alarm.short)"
     case .ledger: "recording deliveries"
     case .batterySample: "recording the battery level"

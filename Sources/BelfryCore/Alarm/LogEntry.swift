@@ -14,6 +14,8 @@ public struct LogEntry: Hashable, Sendable {
   public let at: Instant
   /// The device that recorded the action.
   public let device: Identifier
+  /// The name of the place outside Belfry where the person acted, such as `phone`; nil for an action in Belfry.
+  public var via: String?
   /// True if the occurrence was completed or skipped without a user's action.
   public let auto: Bool
   /// The facts beyond the action, such as the edited fields or the end of a snooze; nil if there are none.
@@ -53,8 +55,9 @@ public struct LogEntry: Hashable, Sendable {
     id: Identifier, alarm: Identifier, title: String, occurrence: CivilDateTime? = nil,
     action: Action, at: Instant, device: Identifier, auto: Bool = false, payload: LogPayload? = nil,
     effective: Instant? = nil, undoes: Identifier? = nil, revision: Int = 0,
-    state: OccurrenceRecord.State? = nil, extras: [String: String] = [:]
+    state: OccurrenceRecord.State? = nil, via: String? = nil, extras: [String: String] = [:]
   ) {
+    self.via = via
     self.id = id
     self.alarm = alarm
     self.title = title

@@ -214,7 +214,7 @@ extension LogEntry: Joinable {
     let parts: [String?] = [
       id.text, alarm.text, title, occurrence?.description, action.rawValue, at.rfc3339Milliseconds,
       device.text, "\(auto)", payload?.canonicalText, effective?.rfc3339Milliseconds, undoes?.text,
-      padded(revision, 9), state?.rawValue,
+      padded(revision, 9), state?.rawValue, via,
     ]
     return parts.map { $0 ?? "" }
       + extras.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] }

@@ -16,6 +16,8 @@ enum DaemonEvent: Sendable {
   case remotesRead([Remote])
   /// The watch of a remote reports a change.
   case remoteReported(Remote, RemoteWatch.Report)
+  /// A file in the folder of the phone's tasks has changed.
+  case phoneFolderChanged
   /// A background task has ended.
   case completed(TaskResult)
 
@@ -33,6 +35,8 @@ enum DaemonEvent: Sendable {
     case synced(ChildCommands.Result)
     /// `belfry partner sync` has ended.
     case mailboxesSynced(ChildCommands.Result)
+    /// `belfry phone sync` has ended.
+    case phoneSynced(ChildCommands.Result)
     /// The command of a callout has ended.
     case callFinished(Callout, ChildCommands.Result)
     /// The sound output was checked.
@@ -50,6 +54,8 @@ public enum DaemonTask: Hashable, Sendable {
   case sync
   /// Sync with the mailboxes: `belfry partner sync`.
   case partnerSync
+  /// Sync with the phone's tasks: `belfry phone sync`.
+  case phoneSync
   /// Make a call for an alarm.
   case call(Identifier)
   /// Write the delivery ledger.

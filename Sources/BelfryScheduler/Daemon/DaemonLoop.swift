@@ -26,6 +26,7 @@ struct DaemonLoop {
   private var syncs: SyncPacer
   private var watches: RemoteWatches
   private var settlement = SettlementSchedule()
+  private var phone = PhoneSchedule()
   private var branch = BranchWatch()
   private var presence: StorePresence
   private var reopening: [DaemonLogEvent] = []
@@ -108,7 +109,9 @@ struct DaemonLoop {
     if let interval = presence.interval(isReported: seesReplacement) {
       wakes.append(context.now.adding(seconds: interval))
     }
-    if !presence.isAway, let wake = settlement.nextWake { wakes.append(wake) }
+    if !presence.isAway {
+      wakes += [settlement.nextWake, phone.nextWake].compactMap { $0 }
+    }
     return wakes.min()
   }
 
@@ -151,6 +154,7 @@ struct DaemonLoop {
       // A remote that is new or corrected does not wait for the next interval.
       if watches.update(remotes, of: store) { syncs.reset() }
     case .remoteReported(let remote, let report): handle(report, of: remote)
+    case .phoneFolderChanged: phone.request(at: context.now)
     case .completed(let result):
       tasks.complete()
       handle(result)
@@ -177,9 +181,15 @@ struct DaemonLoop {
 
   private mutating func handle(_ wake: WakeSource.Wake) {
     switch wake {
+    case .alarms, .settings, .devices, .calendars, .everything, .poke, .zone, .reload:
+      phone.request(at: context.now)
+    case .time, .clockChanged, .branch, .zoneData, .stop: break
+    }
+    switch wake {
     case .clockChanged:
       dependencies.log(.clockChanged)
       settlement.reset(to: context.now)
+      phone.reset(to: context.now)
       battery.reset(to: context.now)
       syncs.reset()
       // The connections may be dead without a sign of it.
@@ -276,6 +286,9 @@ struct DaemonLoop {
       failures.report(.partnerSync, result)
       syncs.finishMailboxes(succeeded: result.failure == nil, at: context.now)
       syncs.recordBranch(situation)
+    case .phoneSynced(let result):
+      failures.report(.phoneSync, result.failure)
+      phone.finish(failed: result.failure != nil, at: context.now)
     case .callFinished(let callout, let result):
       failures.report(.call(callout.alarm), result.failure)
       calls.finish(callout, failed: result.failure != nil, at: context.now)
@@ -380,6 +393,7 @@ struct DaemonLoop {
   private mutating func forgetStore() {
     deliveries.ledger.forget()
     (alarms, branch) = (AlarmQueue(), BranchWatch())
+    phone.forget()
   }
 
   /// Ends the deliveries of alarms that this store does not have: no answer to them can be recorded.
@@ -476,6 +490,13 @@ struct DaemonLoop {
     let commands = commands
     if !presence.isAway, settlement.start(at: context.now) {
       tasks.start { .settled(await commands.run(.settle)) }
+    }
+    if !presence.isAway {
+      let tasks = tasks
+      phone.update(store, at: context.now) { tasks.report(.phoneFolderChanged) }
+      if phone.start(at: context.now) {
+        tasks.start { .phoneSynced(await commands.run(.syncPhone)) }
+      }
     }
     let runs = syncs.start(situation)
     if let run = runs.remotes { tasks.start { .synced(await commands.run(run)) } }

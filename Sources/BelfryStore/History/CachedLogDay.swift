@@ -145,7 +145,7 @@ enum CachedLogDay {
       assert(name.utf8.count == CachedLogDay.nameLength, "names have a fixed length")
       rows += Array(name.utf8)
       let action = LogEntry.Action.allCases.firstIndex(of: entry.action)
-      guard let action, entry.payload == nil, entry.extras.isEmpty else {
+      guard let action, entry.payload == nil, entry.via == nil, entry.extras.isEmpty else {
         let record = LogRecord.encode(entry)
         rows.append(CachedLogDay.asRecord)
         CacheCoding.append(UInt64(record.count), to: &rows)

@@ -6,6 +6,7 @@ import CLinux
 /// | key | content |
 /// |---|---|
 /// | `id`, `alarm`, `title`, `at`, `device` | the id, the alarm and its title, the time, the device |
+/// | `via` | the place outside Belfry where the person acted: `phone` |
 /// | `action` | the action; a name of a newer version is preserved |
 /// | `occurrence`, `revision` | the occurrence and the revision of its record |
 /// | `auto` | true if no user took the action |
@@ -60,6 +61,7 @@ public enum LogRecord: Record {
       undoes: try reader.optional("undoes", \.identifier, "an identifier"),
       revision: try reader.optional("revision", \.count, "a count") ?? 0,
       state: try reader.optional("state", \.state, OccurrenceRecord.State.choices),
+      via: try reader.optional("via", plainText, "a string without control characters"),
       extras: extras.merging(reader.remaining()) { $1 })
   }
 
@@ -93,7 +95,7 @@ public enum LogRecord: Record {
       "auto": entry.auto ? true : nil, "payload": entry.payload.map { LogPayloadRecord.encode($0) },
       "effective": entry.effective.map { JSON($0) }, "undoes": entry.undoes.map { JSON($0) },
       "revision": entry.revision == 0 ? nil : .integer(Int64(entry.revision)),
-      "state": entry.state.map { .string($0.rawValue) },
+      "state": entry.state.map { .string($0.rawValue) }, "via": entry.via.map { .string($0) },
     ]).adding(entry.extras).document
   }
 }

@@ -66,6 +66,14 @@ public struct CommitMessage: Hashable, Sendable {
     }
   }
 
+  /// Names the place outside Belfry where the person acted, before the device.
+  public mutating func setPlace(_ place: String) {
+    let index = trailers.firstIndex { $0.key == "Device" } ?? trailers.endIndex
+    trailers.insert((CommitMessage.via, place), at: index)
+  }
+
+  /// The trailer that names the place outside Belfry where a person acted.
+  static let via = "Via"
   /// The trailer that names the occurrence of an action.
   static let occurrence = "Occurrence"
   /// The trailer of an action that no user took.

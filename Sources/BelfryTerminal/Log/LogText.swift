@@ -144,9 +144,9 @@ package struct LogText: Sendable {
     return text + "  " + devices.joined(separator: ", ")
   }
 
-  /// Returns the name of an entry's device, made printable.
+  /// Returns the name of the place where a person acted, or else of an entry's device, made printable.
   private func device(_ entry: LogEntry) -> String {
-    Printable.text(names[entry.device] ?? entry.device.short)
+    Printable.text(entry.via ?? names[entry.device] ?? entry.device.short)
   }
 
   /// Returns an entry without the alarm and the occurrence: `today 09:00  fired  laptop`.
@@ -223,7 +223,7 @@ package struct LogText: Sendable {
     return move.time
   }
 
-  /// Returns `{id, alarm, title, occurrence?, action, at, device, auto?, payload?, doneAt?}`. The payload has the form
+  /// Returns `{id, alarm, title, occurrence?, action, at, device, via?, auto?, payload?, doneAt?}`. The payload has the form
   /// of `LogPayloadRecord`.
   package func json(_ entry: LogEntry) -> JSON {
     .object(omittingNil: [
@@ -233,6 +233,7 @@ package struct LogText: Sendable {
       "device": .string(names[entry.device] ?? entry.device.text), "auto": entry.auto ? true : nil,
       "payload": entry.payload.map { LogPayloadRecord.encode($0) },
       "doneAt": entry.effective.map { .string(zones.text($0)) },
+      "via": entry.via.map { .string($0) },
     ])
   }
 

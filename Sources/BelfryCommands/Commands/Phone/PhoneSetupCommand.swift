@@ -1,0 +1,146 @@
+import ArgumentParser
+import BelfryCore
+import BelfryDocuments
+import BelfryPhone
+import BelfryStore
+import BelfryTerminal
+
+struct PhoneSetupCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "setup", abstract: "Choose a folder for the tasks, and test the way.",
+    discussion: """
+      On a terminal it asks what there is: Radicale or Xandikos on this machine, a folder that vdirsyncer syncs, or any \
+      other folder of .ics files. It then shows the steps for the phone, writes a task to tick off there, and waits for \
+      the answer.
+
+        belfry phone setup
+        belfry phone setup --folder ~/.local/share/radicale/collections/collection-root/me/belfry
+        belfry phone setup --folder ~/tasks/belfry --only health --neutral --yes
+      """)
+
+  @Option(help: "The folder. It is made if it is missing.", completion: .directory)
+  var folder: String?
+
+  @Option(help: "The server: radicale, xandikos or files (default: as the folder is).")
+  var server: PhoneSetup.Kind?
+
+  @Option(help: ArgumentHelp("The server's address, for the phone.", valueName: "url"))
+  var url: String?
+
+  @Option(
+    help: ArgumentHelp("Publish only alarms with one of these tags.", valueName: "tags"),
+    completion: .tags)
+  var only: [String] = []
+
+  @Flag(help: "Write no titles, notes and tags.")
+  var neutral = false
+
+  @Flag(help: "Accept answers only: no edits, moves and new alarms.")
+  var answersOnly = false
+
+  @Option(
+    help: ArgumentHelp("Publish together with another device, by turns.", valueName: "device"),
+    completion: .devices)
+  var with: String?
+
+  @Flag(help: "Write no test task.")
+  var noTest = false
+
+  @Flag(name: .shortAndLong, help: "Ask nothing, and write no test task.")
+  var yes = false
+
+  @OptionGroup var common: CommonOptions
+  @ParentCommand var parent: PhoneCommand
+
+  func run() async throws {
+    let context = try common.context(parent.root)
+    let store = try context.open(.creating)
+    let dialogue = PhoneSetupDialogue(context)
+    let canAsk = Style.canAsk && !common.json && !yes
+    let place: PhoneSetupDialogue.Place
+    if let folder {
+      place = .init(folder: CommandEnvironment.absolute(folder), kind: server, url: url)
+    } else {
+      guard canAsk else {
+        throw CommandError(
+          .usage, "the folder of the tasks is missing.",
+          hint: "Name it: belfry phone setup --folder DIR --yes")
+      }
+      place = try dialogue.ask(url: url)
+    }
+    let options = PhoneOptions(
+      tags: try tags(), isNeutral: neutral, acceptsEdits: !answersOnly)
+    let setup = PhoneSetup(store, folder: place.folder)
+    let configuration: PhoneConfiguration
+    let leftAlone: Int
+    do {
+      (configuration, leftAlone) = try await setup.perform(
+        place.kind, collection: try collection(setup, store), options: options, url: place.url)
+    } catch let failure as PhoneSetup.Failure {
+      throw CommandError(failure)
+    }
+    let report = try await PhoneTasks(context, store, configuration).run()
+    _ = store.pokeDaemon()
+    let scheduler = context.checkScheduler(of: store)
+    if common.json {
+      return try Console.write(
+        PhoneStatusDocument(
+          PhoneStatus(configuration, of: store), scheduler: scheduler, store: store))
+    }
+    Console.line(
+      "\(report.tasks) \(report.tasks == 1 ? "task is" : "tasks are") in \(Printable.text(configuration.folder)), for the next 30 days."
+    )
+    if leftAlone > 0 {
+      Console.line(
+        "\(leftAlone) other \(leftAlone == 1 ? "file" : "files") in it stay as they are. New tasks become alarms."
+      )
+    }
+    if yes { return }
+    dialogue.showSteps(configuration)
+    if !noTest, canAsk { try await dialogue.test(configuration, store) }
+  }
+
+  private func tags() throws -> Set<AlarmTag> {
+    var tags: Set<AlarmTag> = []
+    for word in only.flatMap({ $0.split(separator: ",") }) {
+      do throws(TagError) {
+        tags.insert(try AlarmTag(word.hasPrefix("+") ? String(word.dropFirst()) : String(word)))
+      } catch {
+        throw CommandError(
+          .usage, "--only: '\(Printable.text(String(word)))' is not a tag.",
+          hint: "Tags are words: --only home,health")
+      }
+    }
+    return tags
+  }
+
+  /// Returns the collection of another device that publishes to the folder, too; nil for one of this device.
+  private func collection(_ setup: PhoneSetup, _ store: Store) throws -> String? {
+    nil
+  }
+}
+
+extension PhoneSetup.Kind: ExpressibleByArgument {}
+
+extension CommandError {
+  fileprivate init(_ failure: PhoneSetup.Failure) {
+    switch failure {
+    case .insideStore:
+      self.init(
+        .usage, "the folder must not be in the store.",
+        hint: "Choose a folder of the CalDAV server, or a new one.")
+    case .noStorage(let path):
+      self.init(
+        .usage, "\(Printable.text(path)) is not in the storage of Radicale.",
+        hint:
+          "A collection is in …/collection-root/USER/NAME. The setting filesystem_folder of Radicale names the storage."
+      )
+    case .git(let reason):
+      self.init(
+        .failed, "git could not make the repository: \(Printable.text(reason)).",
+        hint: "Check the folder and its permissions.")
+    case .otherStore:
+      self.init(.usage, "another store publishes to this folder.", hint: "Choose another folder.")
+    }
+  }
+}

@@ -1,0 +1,163 @@
+import BelfryActions
+import BelfryCore
+import BelfryExchange
+import BelfryInput
+import BelfryStore
+
+/// A new alarm from a task that a person has written on the phone.
+///
+/// The first of these that gives a schedule counts:
+///
+/// 1. The words of the title, as `belfry add` reads them: `Rent every month on the 1st at 9:00`.
+/// 2. The due time and the recurrence of the task, as `belfry import` reads them.
+/// 3. Tomorrow at the default time, with the tag `inbox`: somebody has to look at it.
+struct PhoneCapture {
+  /// The tag of what was not understood.
+  static let inbox: AlarmTag = {
+    guard let tag = try? AlarmTag("inbox") else { preconditionFailure("a valid tag") }
+    return tag
+  }()
+  /// The time of day of what was not understood, without a default time in the settings.
+  private static let standardTime = CivilTime(hour: 9, minute: 0)
+
+  private let reading: TaskReading
+  private let bytes: [UInt8]
+  private let store: Store
+  private let input: InputContext
+
+  /// Creates an alarm from a file. Nothing is recorded.
+  init(_ reading: TaskReading, _ bytes: [UInt8], _ store: Store, _ input: InputContext) {
+    self.reading = reading
+    self.bytes = bytes
+    self.store = store
+    self.input = input
+  }
+
+  /// Returns the identifier of the alarm, which is the same on every device and after a crash.
+  static func identifier(_ reading: TaskReading) -> Identifier { Identifier(naming: reading.uid) }
+
+  /// The title and the schedule of some words.
+  struct Words {
+    let title: String
+    let schedule: Schedule
+    let zone: Alarm.Zone?
+    let tags: Set<AlarmTag>
+    let warnings: WarningPlan?
+  }
+
+  /// Returns the parts of a title with a schedule; nil if it has none that is understood.
+  static func words(_ text: String, _ input: InputContext) -> Words? {
+    var words = text.split(whereSeparator: \.isWhitespace).map(String.init)
+    var warnings: WarningPlan?
+    if let found = Input.warnings(in: words) {
+      words = found.words
+      warnings = WarningPlan(found.lengths.sorted(by: >))
+    }
+    guard let line = try? Input.line(words, in: input), !line.schedule.isEmpty,
+      let title = ForeignText.title(line.title),
+      let draft = try? Input.schedule(line.schedule, in: input)
+    else { return nil }
+    let rules = draft.zone.flatMap { input.zoneNames.rules($0) }
+    let context = rules.map { input.with(zone: $0, calendar: input.calendar) } ?? input
+    guard let schedule = try? draft.schedule(in: context) else { return nil }
+    return Words(
+      title: title, schedule: schedule, zone: draft.zone.map { .named($0) },
+      tags: Set(line.tags.compactMap { try? AlarmTag($0) }), warnings: warnings)
+  }
+
+  /// Creates the alarm.
+  func perform(settings: Settings) throws -> AlarmChange {
+    for alarm in candidates {
+      do {
+        var alarm = alarm
+        alarm.id = PhoneCapture.identifier(reading)
+        alarm.place = PhoneSync.place
+        alarm.note = ForeignText.note(reading.note)
+        return try alarm.perform(in: store, settings: settings).change
+      } catch ActionError.noFutureOccurrence {
+        continue
+      }
+    }
+    throw ActionError.noFutureOccurrence(try PhoneCapture.once(input.now))
+  }
+
+  /// The alarms that the task may mean, the best one first.
+  private var candidates: [CreateAlarm] {
+    let tags = Set(reading.tags.compactMap { try? AlarmTag($0) })
+    var result: [CreateAlarm] = []
+    if let words = PhoneCapture.words(reading.title, input) {
+      let delivery = Alarm.Delivery(warnings: words.warnings)
+      result.append(
+        CreateAlarm(
+          title: words.title, tags: tags.union(words.tags), zone: words.zone, delivery: delivery
+        ) { _, _ in words.schedule })
+    }
+    let plain = ForeignText.title(reading.title) ?? "Untitled"
+    if let due = reading.due, !reading.recurs {
+      result.append(
+        CreateAlarm(title: plain, tags: tags) { zone, _ in
+          try PhoneCapture.once(civil(due, in: zone))
+        })
+    } else if let item = imported {
+      result.append(
+        CreateAlarm(title: item.title, tags: tags, zone: item.zone, delivery: item.delivery) {
+          _, _ in
+          item.schedule
+        })
+    }
+    let tomorrow = CivilDateTime(input.today.adding(days: 1), standardTime)
+    result.append(
+      CreateAlarm(title: plain, tags: tags.union([PhoneCapture.inbox])) { _, _ in
+        try PhoneCapture.once(tomorrow)
+      })
+    return result
+  }
+
+  /// The time of day of tasks that name none.
+  private var standardTime: CivilTime {
+    input.dayTimes().standard ?? PhoneCapture.standardTime ?? .noon
+  }
+
+  private func civil(_ due: TaskTime, in zone: TimeZoneRules) -> CivilDateTime {
+    switch due {
+    case .date(let date): CivilDateTime(date, standardTime)
+    case .civil(let civil, _): civil
+    case .instant(let instant): zone.civil(at: instant)
+    }
+  }
+
+  /// The alarm of the due time and the recurrence; nil if there is none.
+  private var imported: ForeignAlarm? {
+    guard reading.due != nil || reading.start != nil else { return nil }
+    let context = store.context
+    if let document = try? CalendarDocument(),
+      let alarm = try? document.read(bytes, now: context.now, zones: context.zones).alarms.first
+    {
+      return alarm
+    }
+    return nil
+  }
+
+  private static func once(_ civil: CivilDateTime) throws -> Schedule {
+    try Schedule(.once(civil.date), times: [civil.time], limits: .none)
+  }
+}
+
+/// Texts of the phone as titles and notes.
+enum ForeignText {
+  /// Returns a valid title; nil if nothing of the text can be shown.
+  static func title(_ text: String) -> String? {
+    guard (try? AlarmText.title(printable(text, keeping: []))) != nil else { return nil }
+    return ForeignAlarm.texts(text, nil).title
+  }
+
+  /// Returns a valid note; nil for none.
+  static func note(_ text: String?) -> String? { ForeignAlarm.texts("-", text).note }
+
+  private static func printable(_ text: String, keeping kept: Set<Unicode.Scalar>) -> String {
+    let scalars = text.unicodeScalars.map {
+      AlarmText.isControl($0) && !kept.contains($0) ? " " : $0
+    }
+    return String(String(String.UnicodeScalarView(scalars)).prefix(AlarmText.longestTitle))
+  }
+}

@@ -1,0 +1,246 @@
+import BelfryActions
+import BelfryCore
+import BelfryInput
+import BelfryStore
+
+/// The recording of what a person has done on the phone.
+extension PhoneRun {
+  /// An answer that will be recorded, with the file that has it.
+  private struct Pending {
+    var name: String
+    var id: OccurrenceID
+    var answer: PhoneAnswer
+    /// True if the file is missing.
+    var isDeletion = false
+  }
+
+  /// Records the answers in the files that were read, and those of deleted files. Returns true if the store has changed.
+  mutating func recordAnswers() throws -> Bool {
+    var pending: [Pending] = []
+    for (name, file) in read.sorted(by: { $0.key < $1.key }) {
+      guard let id = file.reading.id, names[id] == name, !consumed.contains(name),
+        let alarm = alarms[id.alarm], !alarm.isDeleted
+      else { continue }
+      let task = tasks[id] ?? projection.settledTask(id, of: alarm)
+      let written = state.entries[name].flatMap { TaskRevision($0.revision) }
+      pending += file.reading.answers(task, written: written, at: now).filter(isAccepted).map {
+        Pending(name: name, id: id, answer: $0)
+      }
+    }
+    pending += try deletions().map { id in
+      let name = state.entries.first { $0.value.id == id && files[$0.key] == nil }?.key ?? ""
+      return Pending(name: name, id: id, answer: .skip, isDeletion: true)
+    }
+    let captures = sync.configuration.options.acceptsEdits ? newTasks() : []
+    if pending.isEmpty, captures.isEmpty { return false }
+    // Each answer has a time of its own, by which the log tells after a crash whether it was recorded.
+    state.intents = pending.enumerated().map { index, pending in
+      PhoneState.Intent(
+        name: pending.name, signature: pending.isDeletion ? nil : files[pending.name],
+        id: pending.id, at: time(index))
+    }
+    try save()
+    try sync.didReach(.intended)
+    for (index, pending) in pending.enumerated() {
+      let recorded = try record(pending, at: time(index))
+      report.recorded += recorded
+      try sync.didReach(.recorded)
+    }
+    for (name, reading) in captures { report.recorded += try capture(name, reading) }
+    return true
+  }
+
+  private func time(_ index: Int) -> Instant {
+    Instant(milliseconds: now.milliseconds + Int64(index))
+  }
+
+  private func isAccepted(_ answer: PhoneAnswer) -> Bool {
+    switch answer {
+    case .done, .skip, .snooze, .stop: true
+    case .rename, .note:
+      sync.configuration.options.acceptsEdits && !sync.configuration.options.isNeutral
+    case .move: sync.configuration.options.acceptsEdits
+    }
+  }
+
+  // MARK: Deletions
+
+  /// Returns the occurrences to skip because their tasks were deleted. Too many at once are held.
+  private mutating func deletions() throws -> [OccurrenceID] {
+    var skipped: [OccurrenceID] = []
+    for deletion in state.deletions where deletion.state == .held {
+      guard tasks[deletion.id] != nil, names[deletion.id] == nil else { continue }
+      if decision == .skip { skipped.append(deletion.id) }
+    }
+    state.deletions = state.deletions.filter { deletion in
+      switch deletion.state {
+      case .applied: now.seconds(since: min(deletion.noticed, now)) <= PhoneRun.deletionWindow
+      case .held:
+        decision == .none && tasks[deletion.id] != nil && names[deletion.id] == nil
+          && holdEnd(of: deletion) > now
+      }
+    }
+    let new = newDeletions().filter { id in
+      !state.deletions.contains { $0.id == id && $0.state == .held }
+    }
+    if new.isEmpty { return skipped }
+    // An interrupted run may have noticed one already.
+    state.deletions.removeAll { new.contains($0.id) }
+    let isMass = state.deletions.count + new.count > PhoneRun.maxDeletions && decision != .skip
+    for id in new {
+      state.deletions.append(
+        PhoneState.Deletion(id: id, noticed: now, state: isMass ? .held : .applied))
+    }
+    if isMass {
+      for (name, entry) in state.entries
+      where files[name] == nil && entry.id.map(new.contains) == true {
+        state.entries[name] = nil
+      }
+      // One that is due soon does not wait for a decision.
+      state.deletions = state.deletions.filter { $0.state != .held || holdEnd(of: $0) > now }
+      return skipped
+    }
+    return skipped + new
+  }
+
+  // MARK: Actions
+
+  private mutating func record(
+    _ pending: Pending, at moment: Instant
+  ) throws -> [PhoneReport.Recorded] {
+    let store = store.at(moment)
+    let (id, settings) = (pending.id, sync.settings)
+    func answer(
+      _ answer: Answer, at time: Instant? = nil
+    ) throws -> [PhoneReport.Recorded] {
+      let action = AnswerAlarms(
+        answer, toPossible: [id], settings: settings, at: time.map { min($0, moment) },
+        logTime: moment)
+      return try perform(action, in: store)
+    }
+    switch pending.answer {
+    case .done(let time): return try answer(.done(at: min(time, moment), early: true))
+    case .stop(let time): return try answer(.stop, at: time)
+    case .snooze(let until, let time):
+      let seconds = until.seconds(since: min(time, moment))
+      return seconds > 0 ? try answer(.snooze(seconds: seconds), at: time) : []
+    case .skip:
+      guard let alarm = alarms[id.alarm] else { return [] }
+      guard case .once = alarm.schedule.recurrence, alarm.schedule.times.count == 1 else {
+        return try answer(.skip())
+      }
+      return try perform(DeleteAlarms([id.alarm]), in: store)
+    case .rename(let title): return try rename(id.alarm, to: title, in: store)
+    case .note(let note):
+      let clean = ForeignText.note(note)
+      return try perform(EditAlarms.noting([id.alarm], clean), in: store)
+    case .move(let time):
+      guard let moment = self.moment(of: time, id) else { return [] }
+      return try perform(
+        MoveOccurrences(
+          [id.alarm], occurrence: id.occurrence, to: .moment(moment), settings: settings),
+        in: store)
+    }
+  }
+
+  /// Performs an action. One that is not possible any more changes nothing: the answer came after the fact.
+  private mutating func perform<Action: AlarmAction>(
+    _ action: Action, in store: Store
+  ) throws -> [PhoneReport.Recorded] where Action.Outcome == [AlarmChange] {
+    do {
+      let changes = try OutsideAction(action, at: PhoneSync.place).perform(in: store)
+      return changes.flatMap { change in
+        change.events.map { event in
+          if event.action == .done, !event.auto {
+            report.completions.append(.init(alarm: change.alarm, event: event))
+          }
+          return PhoneReport.Recorded(
+            alarm: change.alarm.id, title: change.alarm.title, occurrence: event.occurrence,
+            action: event.action)
+        }
+      }
+    } catch is ActionError {
+      return []
+    } catch StoreError.noSuchAlarm {
+      return []
+    }
+  }
+
+  /// Gives an alarm another title. The title of an alarm that was not understood may say more now.
+  private mutating func rename(
+    _ id: Identifier, to title: String, in store: Store
+  ) throws -> [PhoneReport.Recorded] {
+    if let alarm = alarms[id], alarm.tags.contains(PhoneCapture.inbox),
+      let words = PhoneCapture.words(title, sync.input.at(store.context.now))
+    {
+      let edit = EditAlarms(
+        [id],
+        stating: { _ in StatedParts(fields: [.title, .schedule], tags: [PhoneCapture.inbox]) }
+      ) { alarm in
+        alarm.title = words.title
+        alarm.schedule = words.schedule
+        alarm.tags.remove(PhoneCapture.inbox)
+      }
+      return try perform(edit, in: store)
+    }
+    guard let clean = ForeignText.title(title) else { return [] }
+    return try perform(EditAlarms.renaming([id], to: clean), in: store)
+  }
+
+  /// Returns the moment of a new due time; nil if it is the present one.
+  private func moment(of time: TaskTime, _ id: OccurrenceID) -> Moment? {
+    guard let alarm = alarms[id.alarm] else { return nil }
+    let timeline = store.timeline(alarm)
+    switch time {
+    case .date(let date):
+      return date == timeline.occurrence(id.occurrence).time.date ? nil : .date(date)
+    case .civil(let civil, _): return .civil(civil)
+    case .instant(let instant): return .civil(timeline.zone.civil(at: instant))
+    }
+  }
+
+  // MARK: New tasks
+
+  /// Returns the files of tasks that are new on the phone.
+  private func newTasks() -> [(String, TaskReading)] {
+    read.compactMap { name, file in
+      guard file.reading.id == nil, file.reading.status == .open, !file.reading.isTest,
+        !isPart(file.reading),
+        alarms[PhoneCapture.identifier(file.reading)] == nil,
+        state.entries[name]?.problem.isEmpty ?? true
+      else { return nil }
+      return (name, file.reading)
+    }.sorted { $0.0 < $1.0 }
+  }
+
+  /// Returns true for a part of one of Belfry's tasks, which the person manages on the phone alone.
+  private func isPart(_ reading: TaskReading) -> Bool { reading.isSubtask }
+
+  private mutating func capture(
+    _ name: String, _ reading: TaskReading
+  ) throws -> [PhoneReport.Recorded] {
+    let bytes = read[name]?.document.bytes ?? []
+    let captured = PhoneCapture(reading, bytes, store, sync.input)
+    do {
+      let change = try captured.perform(settings: sync.settings)
+      return [
+        PhoneReport.Recorded(
+          alarm: change.alarm.id, title: change.alarm.title, occurrence: nil, action: .created)
+      ]
+    } catch let error as StoreError {
+      guard case .alarmLimit = error else { throw error }
+      state.entries[name] = PhoneState.Entry(
+        signature: files[name], problem: "the tier allows no other alarm")
+      return []
+    }
+  }
+}
+
+extension Store {
+  /// Returns the store at another time.
+  func at(_ moment: Instant) -> Store {
+    var context = context
+    context.now = moment
+    return with(context)
+  }
+}

@@ -1,0 +1,80 @@
+import BelfryCore
+import BelfryStore
+
+/// The task of one occurrence, as it has to be in the folder.
+struct PhoneTask: Hashable, Sendable {
+  /// The state of a task.
+  enum Status: Hashable, Sendable {
+    /// The occurrence needs an answer.
+    case open
+    /// The occurrence was done at a time.
+    case done(Instant)
+  }
+
+  /// The occurrence.
+  let id: OccurrenceID
+  /// The title.
+  var title: String
+  /// The note of the alarm; nil if it has none.
+  var note: String?
+  /// The last line of the description; see `Projection.footer`.
+  var footer: String
+  /// The time at which the occurrence is due.
+  var due: Instant
+  /// The wall-clock time at which the occurrence is due, in the alarm's zone.
+  var time: CivilDateTime
+  /// The time since which the occurrence rings, or will: the due time, or the end of the last snooze.
+  var ringsSince: Instant
+  /// The time at which the phone reminds: the due time, the end of a snooze, or the next follow-up.
+  var alert: Instant
+  /// The times of the advance warnings.
+  var warnings: [Instant]
+  /// The time of the latest stop or snooze, with which apps end a reminder that is shown; nil for none.
+  var acknowledged: Instant?
+  /// True if the occurrence is snoozed until `alert`.
+  var isSnoozed: Bool
+  /// The status.
+  var status: Status
+  /// The tags.
+  var tags: [String]
+  /// True for an alarm that rings until it is answered.
+  var isImportant: Bool
+  /// The time of the alarm's last edit, which is the same on every device.
+  var created: Instant
+
+  /// The beginning of the last line of a description, which is not part of the note.
+  static let footerMark = "— "
+
+  /// The description: the note, and how to answer.
+  var description: String {
+    note.map { "\($0)\n\n\(PhoneTask.footerMark)\(footer)" } ?? PhoneTask.footerMark + footer
+  }
+
+  /// Returns the note in a description: the text without the last line if it is Belfry's.
+  static func note(in description: String) -> String {
+    let lines = description.split(separator: "\n", omittingEmptySubsequences: false)
+    guard let last = lines.lastIndex(where: { $0.hasPrefix(footerMark) }) else {
+      return description
+    }
+    return lines[..<last].joined(separator: "\n")
+  }
+
+  /// The revision of the task.
+  var revision: TaskRevision {
+    TaskRevision(
+      title: title, note: note ?? "", due: TaskProperty.utc(due),
+      alerts: ([alert] + warnings + [acknowledged].compactMap { $0 }).map(TaskProperty.utc)
+        .joined(separator: ",") + (isSnoozed ? "z" : ""),
+      status: statusText, labels: "\(isImportant) \(tags.joined(separator: ",")) \(footer)")
+  }
+
+  private var statusText: String {
+    switch status {
+    case .open: PhoneTask.openStatus
+    case .done: PhoneTask.doneStatus
+    }
+  }
+
+  /// The hashed texts of the status. The time of a completion is not a part of it.
+  static let (openStatus, doneStatus) = ("open", "done")
+}

@@ -1,0 +1,153 @@
+import BelfryCore
+import BelfryStore
+
+/// Writes a task into a document. What the app has added to the file stays.
+enum TaskWriting {
+  /// The end of the UIDs of Belfry's reminders.
+  static let alarmDomain = "-belfry"
+
+  /// Returns the document of a new file.
+  static func document(_ task: PhoneTask) -> TaskDocument {
+    var document = TaskDocument()
+    var component = TaskComponent("VTODO")
+    component.set("UID", TaskProperty.uid(task.id))
+    component.set("DTSTAMP", TaskProperty.utc(task.created))
+    component.set("SUMMARY", ContentLine.escaped(task.title))
+    component.set("DESCRIPTION", ContentLine.escaped(task.description))
+    // No start: apps hide a task until then.
+    component.set("DUE", TaskProperty.utc(task.due))
+    setLabels(task, &component)
+    setStatus(task, nil, &component)
+    setAlerts(task, [], &component)
+    setMarks(task, &component)
+    document.task = component
+    return document
+  }
+
+  /// Changes a document so that it has the task, in everything that Belfry writes.
+  ///
+  /// - Parameters:
+  ///   - reading: The document as it was read.
+  ///   - now: The time of the change.
+  static func update(
+    _ document: inout TaskDocument, _ reading: TaskReading, to task: PhoneTask, at now: Instant
+  ) {
+    guard var component = document.task else { return }
+    let before = component
+    let wanted = task.revision
+    if TaskRevision.hash(reading.title) != wanted.title {
+      component.set("SUMMARY", ContentLine.escaped(task.title))
+    }
+    if TaskRevision.hash(reading.note) != wanted.note || !reading.hasFooter
+      || reading.revision?.labels != wanted.labels
+    {
+      component.set("DESCRIPTION", ContentLine.escaped(task.description))
+    }
+    if reading.isMoved(from: task) || reading.due == nil {
+      component.set("DUE", TaskProperty.utc(task.due))
+      component.remove("DURATION")
+      // A start behind the due time is not valid.
+      if component.first("DTSTART") != nil { component.set("DTSTART", TaskProperty.utc(task.due)) }
+    }
+    component.remove("RRULE")
+    if reading.revision?.labels != wanted.labels { setLabels(task, &component) }
+    setStatus(task, reading.status, &component)
+    if task.status == .open, needsAlerts(task, reading) {
+      setAlerts(task, reading.alerts, &component)
+    }
+    setMarks(task, &component)
+    guard component != before else { return }
+    if component.first("LAST-MODIFIED") != nil {
+      component.set("LAST-MODIFIED", TaskProperty.utc(now))
+    }
+    document.task = component
+  }
+
+  // MARK: Parts
+
+  private static func setLabels(_ task: PhoneTask, _ component: inout TaskComponent) {
+    if task.tags.isEmpty {
+      component.remove("CATEGORIES")
+    } else {
+      component.set("CATEGORIES", task.tags.map(ContentLine.escaped).joined(separator: ","))
+    }
+    if task.isImportant {
+      component.set("PRIORITY", "1")
+    } else {
+      component.remove("PRIORITY")
+    }
+  }
+
+  private static func setStatus(
+    _ task: PhoneTask, _ status: TaskReading.Status?, _ component: inout TaskComponent
+  ) {
+    switch (task.status, status) {
+    case (.open, .open): break
+    case (.done, .completed): break
+    case (.open, _):
+      component.set("STATUS", "NEEDS-ACTION")
+      component.remove("COMPLETED")
+      component.remove("PERCENT-COMPLETE")
+    case (.done(let time), _):
+      component.set("STATUS", "COMPLETED")
+      component.set("COMPLETED", TaskProperty.utc(time))
+      component.set("PERCENT-COMPLETE", "100")
+    }
+  }
+
+  /// Returns true unless the file has exactly Belfry's reminders, acknowledged as they should be.
+  private static func needsAlerts(_ task: PhoneTask, _ reading: TaskReading) -> Bool {
+    let wanted = Set([task.alert] + task.warnings)
+    let own = reading.alerts.filter { isReplaced($0, by: wanted) && !$0.isSnooze }
+    if Set(own.compactMap(\.time)) != wanted || own.count != wanted.count { return true }
+    if let wanted = task.acknowledged, reading.acknowledged.map({ $0 < wanted }) ?? true {
+      return true
+    }
+    guard let until = reading.snoozedUntil else { return false }
+    return !task.isSnoozed || until != task.alert
+  }
+
+  /// Returns true for a reminder that Belfry's reminders replace: an earlier one of Belfry, the end of a snooze, or one at
+  /// the same time.
+  private static func isReplaced(_ alert: TaskReading.Alert, by wanted: Set<Instant>) -> Bool {
+    alert.isOwn || alert.isSnooze || alert.time.map(wanted.contains) == true
+  }
+
+  /// - Parameter alerts: the reminders in the file, in their order.
+  private static func setAlerts(
+    _ task: PhoneTask, _ alerts: [TaskReading.Alert], _ component: inout TaskComponent
+  ) {
+    let times = [task.alert] + task.warnings.filter { $0 != task.alert }
+    var index = 0
+    component.items.removeAll { item in
+      guard case .component(let alarm) = item, alarm.name == "VALARM" else { return false }
+      defer { index += 1 }
+      return alerts.indices.contains(index) && isReplaced(alerts[index], by: Set(times))
+    }
+    component.remove(TaskProperty.snooze)
+    if let acknowledged = task.acknowledged {
+      component.set(TaskProperty.acknowledged, TaskProperty.utc(acknowledged))
+    }
+    for (index, time) in times.enumerated() {
+      var alarm = TaskComponent("VALARM")
+      let name = index == 0 ? "alarm" : "warning\(index)"
+      alarm.set("UID", "\(TaskProperty.fileName(task.id).dropLast(4))-\(name)\(alarmDomain)")
+      alarm.set("ACTION", "DISPLAY")
+      alarm.set("DESCRIPTION", ContentLine.escaped(task.title))
+      alarm.set("TRIGGER;VALUE=DATE-TIME", TaskProperty.utc(time))
+      if index == 0, let acknowledged = task.acknowledged {
+        alarm.set("ACKNOWLEDGED", TaskProperty.utc(acknowledged))
+      }
+      component.items.append(.component(alarm))
+    }
+  }
+
+  private static func setMarks(_ task: PhoneTask, _ component: inout TaskComponent) {
+    component.set(TaskProperty.occurrence, "\(task.id.alarm.text)/\(task.id.occurrence)")
+    if task.status == .open {
+      let times = ([task.alert] + task.warnings).map(TaskProperty.utc)
+      component.set(TaskProperty.alerts, times.joined(separator: ","))
+    }
+    component.set(TaskProperty.revision, task.revision.text)
+  }
+}
