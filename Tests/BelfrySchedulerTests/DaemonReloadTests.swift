@@ -69,6 +69,27 @@ import Testing
     #expect(alarms.settings.grace == 3600)
   }
 
+  @Test("The daemon sends heartbeats while another device publishes tasks of the same collection")
+  func sharedCollection() async throws {
+    let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z")
+    try await bench.belfry("add", "Tea", "--daily", "--at", "09:00")
+    let context = StoreContext(
+      now: bench.now, zones: ZoneLibrary(variable: "UTC"), deviceName: "laptop", machine: "",
+      user: geteuid(), makeIdentifier: TestIdentifier.make, random: { $0.lowerBound })
+    let store = try #require(try Store.existing(bench.sandbox.store, context: context))
+    let other = Device(
+      id: TestIdentifier.make(), name: "server", created: bench.now, phone: "Phone")
+    try bench.sandbox.write(
+      String(decoding: DeviceRecord.encode(other), as: UTF8.self),
+      to: "\(bench.sandbox.store)/\(DeviceRecord.path(other.id))")
+    var alarms = AlarmQueue()
+    for (collection, needsHeartbeats) in [("Tablet", false), ("Phone", true), (nil, false)] {
+      try store.devices.publish(to: collection)
+      _ = alarms.readDevices(store)
+      #expect(alarms.needsHeartbeats == needsHeartbeats, "\(collection ?? "none")")
+    }
+  }
+
   @Test("The settings count after a poke, also where no change of a file is reported")
   func settingsAfterPoke() async throws {
     let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z")

@@ -151,6 +151,8 @@ public struct Device: Hashable, Sendable {
   public var owner: String?
   /// True if the device can place calls.
   public var calls: Bool
+  /// The name of the collection of tasks that the device publishes for a phone; nil if it publishes none.
+  public var phone: String?
   /// The time zone that the device is in: an IANA name, or `UTC-08:00` if the zone has no name. Nil in records of early
   /// versions.
   public var zone: String?
@@ -170,12 +172,14 @@ public struct Device: Hashable, Sendable {
   /// Creates a device from the parts of its record.
   public init(
     id: Identifier, name: String, created: Instant, stamp: Stamp? = nil, kind: Kind? = nil,
-    owner: String? = nil, calls: Bool = false, zone: String? = nil, copyOf: Identifier? = nil,
-    replaced: [Identifier: Instant] = [:], extras: [String: String] = [:]
+    owner: String? = nil, calls: Bool = false, phone: String? = nil, zone: String? = nil,
+    copyOf: Identifier? = nil, replaced: [Identifier: Instant] = [:],
+    extras: [String: String] = [:]
   ) {
     self.kind = kind
     self.owner = owner
     self.calls = calls
+    self.phone = phone
     self.zone = zone
     self.copyOf = copyOf
     self.replaced = replaced

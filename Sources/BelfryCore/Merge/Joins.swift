@@ -191,12 +191,14 @@ extension Device: Joinable {
 
   /// The tiebreaker between two versions of a record.
   private var text: [String] {
-    [
+    // Earlier versions have the collection as an unknown key.
+    let unknown = phone.map { extras.merging(["phone": "\"\($0)\""]) { $1 } } ?? extras
+    return [
       name, created.rfc3339Milliseconds, stamp?.description ?? "", kind?.rawValue ?? "",
       owner ?? "", "\(calls)", zone ?? "", copyOf?.text ?? "",
     ]
       + replaced.sorted { $0.key < $1.key }.flatMap { [$0.key.text, $0.value.rfc3339Milliseconds] }
-      + extras.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] }
+      + unknown.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] }
   }
 }
 

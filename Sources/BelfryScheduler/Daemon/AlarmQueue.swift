@@ -98,8 +98,10 @@ struct AlarmQueue {
   func hasCascade(_ ids: Set<Identifier>) -> Bool {
     ids.contains { entries[$0]?.hasCascade == true }
   }
+  /// True if another device publishes tasks of the same collection for a phone. They elect one of them by heartbeats.
+  private var sharesPhoneCollection = false
   /// True if this device has to send heartbeats.
-  var needsHeartbeats: Bool { totals.heartbeats > 0 }
+  var needsHeartbeats: Bool { totals.heartbeats > 0 || sharesPhoneCollection }
 
   /// Returns the alarms that have to be evaluated at a moment.
   func due(at now: Instant) -> [Identifier] {
@@ -143,6 +145,7 @@ struct AlarmQueue {
     let signature = store.devices.signature
     if signature == devices { return [] }
     devices = signature
+    sharesPhoneCollection = store.devices.sharesPhoneCollection
     return identifiers
   }
 

@@ -48,6 +48,13 @@ public struct StoreDevices: StorePart {
   /// - Returns: The new record.
   @discardableResult
   public func describe(_ body: (inout Device) -> Void) throws -> Device {
+    try describe(subject: { "Update the device \($0.name)" }, body)
+  }
+
+  /// Changes the record of this device, as one commit with a subject.
+  func describe(
+    subject: (Device) -> String, _ body: (inout Device) -> Void
+  ) throws -> Device {
     try store.write(reconciling: .all) { writer in
       let before = own
       var after = before
@@ -56,7 +63,7 @@ public struct StoreDevices: StorePart {
       after.stamp = .next(after: before.stamp, now: context.now, device: device)
       try writer.commit(
         [DeviceRecord.path(device): DeviceRecord.encode(after)],
-        message: CommitMessage("Update the device \(after.name)", device: device))
+        message: CommitMessage(subject(after), device: device))
       return after
     }
   }

@@ -106,6 +106,7 @@ public enum LogRecord: Record {
 /// |---|---|
 /// | `id`, `name`, `created`, `stamp` | the id, the name, the time of the clone, the last edit by the device |
 /// | `kind`, `owner`, `calls` | the kind of device, its owner, true if it places calls |
+/// | `phone` | the name of the collection of tasks that it publishes for a phone |
 /// | `zone` | the device's time zone: an IANA name, or `UTC-08:00` for a zone without a name |
 /// | `copyOf` | the device whose folder this clone was copied from |
 /// | `replaced` | the devices that it has replaced, each with the time |
@@ -115,7 +116,7 @@ public enum LogRecord: Record {
 public enum DeviceRecord: Record {
   /// The maximum size of a record in bytes. A larger file is rejected unread.
   public static let largest = 64 << 10
-  /// The maximum length of a device's name, in characters.
+  /// The maximum length of the names of a device and of a collection of tasks, in characters.
   public static let longestName = 64
 
   /// Returns the path of a device's record within the store.
@@ -136,6 +137,8 @@ public enum DeviceRecord: Record {
         "one of \(Device.Kind.allCases.map(\.rawValue).joined(separator: ", "))"),
       owner: try reader.optional("owner", plainText, "a string without control characters"),
       calls: try reader.optional("calls", \.bool, "true or false") ?? false,
+      phone: try reader.optional(
+        "phone", phoneCollection, "1 to \(longestName) characters without control characters"),
       zone: try reader.optional("zone", ZoneLibrary.nameInRecord, "a time zone"),
       copyOf: try reader.optional("copyOf", \.identifier, "an identifier"),
       replaced: try reader.optional("replaced", replaced, "devices, each with an instant") ?? [:],
@@ -148,6 +151,10 @@ public enum DeviceRecord: Record {
     let device = try decode(bytes)
     guard path == .device(device.id) else { throw RecordError("'id' is not the file's name") }
     return device
+  }
+
+  private static func phoneCollection(_ json: JSON) -> String? {
+    plainText(json).flatMap { (1...longestName).contains($0.count) ? $0 : nil }
   }
 
   /// The maximum number of replaced devices.
@@ -169,7 +176,8 @@ public enum DeviceRecord: Record {
       "format": .integer(RecordFormat.current), "id": JSON(device.id), "name": .string(device.name),
       "created": JSON(device.created), "stamp": device.stamp.map { JSON($0) },
       "kind": device.kind.map { .string($0.rawValue) }, "owner": device.owner.map { .string($0) },
-      "calls": device.calls ? true : nil, "zone": device.zone.map { .string($0) },
+      "calls": device.calls ? true : nil, "phone": device.phone.map { .string($0) },
+      "zone": device.zone.map { .string($0) },
       "copyOf": device.copyOf.map { JSON($0) },
       "replaced": device.replaced.isEmpty
         ? nil
