@@ -109,7 +109,8 @@ extension AlarmDocument {
     let targets: [Target]
   }
 
-  /// A target of a cascade. A device has `device`, a person `person`, a phone number `phone`.
+  /// A target of a cascade. A device has `device`, a person `person`, a phone number `phone`, the task on a phone
+  /// `phoneTasks`.
   package struct Target: Codable {
     /// The id of the device, or of the person's device.
     let device: String?
@@ -123,6 +124,8 @@ extension AlarmDocument {
     let phone: String?
     /// The text that a call adds.
     let message: String?
+    /// True for the task on a phone.
+    let phoneTasks: Bool?
   }
 
   /// The origin of a partner's alarm.
@@ -270,14 +273,20 @@ extension AlarmDocument.Target {
     switch target {
     case .device(let id):
       self.init(
-        device: id.text, person: nil, address: nil, gadget: nil, phone: nil, message: nil)
+        device: id.text, person: nil, address: nil, gadget: nil, phone: nil, message: nil,
+        phoneTasks: nil)
     case .person(let person):
       self.init(
         device: person.device?.text, person: person.name, address: person.address,
-        gadget: person.gadget, phone: nil, message: nil)
+        gadget: person.gadget, phone: nil, message: nil, phoneTasks: nil)
     case .phone(let number, let message):
       self.init(
-        device: nil, person: nil, address: nil, gadget: nil, phone: number.e164, message: message)
+        device: nil, person: nil, address: nil, gadget: nil, phone: number.e164, message: message,
+        phoneTasks: nil)
+    case .phoneTasks:
+      self.init(
+        device: nil, person: nil, address: nil, gadget: nil, phone: nil, message: nil,
+        phoneTasks: true)
     }
   }
 }

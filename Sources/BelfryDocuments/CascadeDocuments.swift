@@ -33,7 +33,7 @@ package struct CascadeDocument: JSONDocument {
 
   /// A target of a cascade.
   package struct Target: Encodable {
-    /// The kind: `device`, `person` or `phone`.
+    /// The kind: `device`, `person`, `phone` or `phone-tasks`.
     let kind: String
     /// The display name.
     let label: String
@@ -275,9 +275,12 @@ package struct CascadeChoicesDocument: JSONDocument {
   let people: [DeviceDocument]
   /// True, as phone numbers can be added.
   var phone = true
+  /// True if a device publishes tasks for a phone, and no step uses them.
+  let phoneTasks: Bool
 
-  package init(devices: [DeviceDocument], people: [DeviceDocument]) {
+  package init(devices: [DeviceDocument], people: [DeviceDocument], phoneTasks: Bool) {
     self.devices = devices
     self.people = people
+    self.phoneTasks = phoneTasks
   }
 }

@@ -69,7 +69,7 @@ import Testing
 
   /// Returns a cascade plan with few parts and few stamps, including removed targets.
   private func cascade(_ random: inout SeededGenerator) -> Cascade {
-    let targets = devices.map { CascadeTarget.device($0) }
+    let targets = devices.map { CascadeTarget.device($0) } + [.phoneTasks]
     let present = targets.filter { _ in random.one(in: 2) }
     let parts =
       [Cascade.Part.on, .every, .primary] + targets.map { .target($0.key) }

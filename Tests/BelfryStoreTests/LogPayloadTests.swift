@@ -13,6 +13,7 @@ import Testing
     [
       .device(id), .person(CascadePerson(name: "Jen", device: id, gadget: "iPhone")),
       .person(CascadePerson(name: "Sam")), .phone(try PhoneNumber("+15551234567"), message: nil),
+      .phoneTasks,
     ]
   }
 
@@ -28,6 +29,7 @@ import Testing
       .schedule(try Schedule(.once(CivilDate("2026-12-24")!), times: [time])),
       .partnerRequest(partner: "Chris"), .partnerRequest(partner: nil),
       .fields([.title, .schedule]), .restoredPart(.every), .restoredPart(.target("person Jen")),
+      .restoredPart(.target(CascadeTarget.phoneTasks.key)),
       .cascade(.on), .cascade(.off), .cascade(.moved(from: 3, to: 1)), .replacedDevice(id),
       .deletion(.recalled(partner: "Chris")), .deletion(.partnershipEnded(partner: "Chris")),
       .deletion(.partnerRemoved(partner: "Chris")),

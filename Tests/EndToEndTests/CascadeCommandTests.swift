@@ -783,6 +783,64 @@ import Testing
     #expect(try await asks(sandbox.store, "laptop") == 1)
   }
 
+  @Test("The task on a phone is a step without a ring, a call or a report")
+  func phoneTasks() async throws {
+    let (sandbox, stores) = try await cascadeDevices(["Watch"])
+    let add = try await cascade(sandbox, "add", "emea", "phone-tasks")
+    #expect(
+      add.out.contains("1  tasks on the phone  Rings from the phone's own copy of the task"),
+      "\(add.out)")
+    #expect(add.err.contains("no device of this store publishes tasks for a phone"), "\(add.err)")
+    _ = try await cascade(sandbox, "add", "emea", "device", "Watch")
+    for (words, message) in [
+      (["phone-tasks"], "is already in the cascade"), (["phone-tasks", "x"], "takes no name"),
+    ] {
+      let again = try await sandbox.belfry(
+        ["cascade", "add", "emea"] + words, now: CascadeCommandTests.now)
+      #expect(again.status == (words.count == 1 ? 2 : 64) || again.status == 2)
+      #expect(again.err.contains(message), "\(again.err)")
+    }
+    let preview = try await cascade(sandbox, "preview", "emea")
+    #expect(
+      preview.out.hasSuffix("\n  5:02  Task on the phone\n  5:04  Alarm on Watch\n"),
+      "\(preview.out)")
+    let list = try await cascade(sandbox, "list", "emea", "--json")
+    let first = (list.object["targets"] as? [[String: Any]])?.first
+    #expect(first?["kind"] as? String == "phone-tasks")
+    #expect(first?["label"] as? String == "tasks on the phone")
+    // No device publishes tasks yet.
+    let status = try await cascade(sandbox, "status", "emea")
+    #expect(status.out.contains("silent  no device publishes tasks"), "\(status.out)")
+    let doctor = try await sandbox.belfry("doctor", now: CascadeCommandTests.now)
+    #expect(
+      doctor.out.contains(
+        "EMEA Standup: a step is the task on a phone, but no device of this store publishes tasks."),
+      "\(doctor.out)")
+    // The other device has the step, too, and rings after it.
+    let watch = try #require(stores["Watch"])
+    try await sync(sandbox, [sandbox.store, watch])
+    let early = try await tick(sandbox, watch, "Watch", at: "2026-11-23T05:02:00Z")
+    #expect(early.isEmpty)
+    let tick = try await sandbox.belfry("tick", "--json", now: "2026-11-23T05:02:00Z")
+    #expect((tick.object["calls"] as? [Any])?.isEmpty ?? true, "\(tick.out)")
+    let during = try await cascade(sandbox, "status", "emea", now: "2026-11-23T05:02:30Z")
+    #expect(
+      during.out.contains("5:02  Task on the phone  rings there, if it has synced"),
+      "\(during.out)")
+    for (words, expected) in [
+      (["move", "emea", "1", "2"], ["Watch", "tasks on the phone"]),
+      (["remove", "emea", "phone-tasks", "--yes"], ["Watch"]),
+    ] {
+      let changed = try await sandbox.belfry(
+        ["cascade"] + words + ["--json"], now: CascadeCommandTests.now)
+      let targets = changed.object["targets"] as? [[String: Any]]
+      #expect(targets?.map { $0["label"] as? String } == expected, "\(changed.err)")
+    }
+    let log = try await sandbox.belfry("log", "emea", now: CascadeCommandTests.now)
+    #expect(log.out.contains("tasks on the phone added"), "\(log.out)")
+    #expect(log.out.contains("tasks on the phone removed"), "\(log.out)")
+  }
+
   @Test("A person without a device in the store gets a message")
   func person() async throws {
     let (sandbox, _) = try await cascadeDevices([])

@@ -20,7 +20,7 @@ COVERED = {
     "disable": ["disable"], "pause": ["pause", "pause all"], "resume": ["resume", "resume all"], "tick": ["tick"],
     "stop": ["stop"], "done": ["done"], "snooze": ["snooze"], "skip": ["skip"], "move": ["move"], "unskip": ["unskip"],
     "dismiss": ["dismiss"], "undo": ["undo"], "redo": ["redo"], "poke": ["poke"], "cascade on": ["cascade on"],
-    "cascade off": ["cascade off"], "cascade add": ["cascade add device", "cascade add person", "cascade add phone"],
+    "cascade off": ["cascade off"], "cascade add": ["cascade add device", "cascade add person", "cascade add phone", "cascade add phone-tasks"],
     "cascade remove": ["cascade remove"], "cascade move": ["cascade move"], "cascade test": ["cascade test"],
     "calls sip": ["calls sip"], "calls http": ["calls http"], "calls off": ["calls off"],
     "partner invite": ["partner invite"], "partner limits": ["partner limits"], "partner mute": ["partner mute"],
@@ -236,6 +236,9 @@ class Verbs:
         # A target whose device rings first or has an earlier step stays in the record, and is omitted from the plan.
         places = [cascade.get("primary"), *(target.get("device") for target in listed)]
         targets = [target for index, target in enumerate(listed) if target.get("device") not in {*places[:index + 1]} - {None}]
+        # The record has the step of the tasks on a phone outside the list.
+        tasks = cascade.get("phoneTasks", {"removed": True})
+        targets += [tasks] if "removed" not in tasks else []
         if kind == "cascade test":
             return ["cascade", "test", self.rehearsed]
         if kind == "cascade add device":
@@ -245,6 +248,8 @@ class Verbs:
                 return None
             first = cascade.get("primary") or identity(device)
             return ["cascade", "add", self.quiet, "device", next(d.name for d in self.devices if identity(d) != first)]
+        if kind == "cascade add phone-tasks" and len(targets) < 5:
+            return None if tasks in targets else ["cascade", "add", self.quiet, "phone-tasks"]
         if kind in ("cascade add person", "cascade add phone") and len(targets) < 5:
             number = f"555123{self.steps % 10000:04}"
             return ["cascade", "add", self.quiet] + (

@@ -11,6 +11,8 @@ struct CascadeProgress {
   private let labels: [String]
   /// The steps that are calls or messages.
   private let remote: Set<Int>
+  /// The steps that ring from a phone's own copy of the task.
+  private let phoneTasks: Set<Int>
   /// The steps whose devices are offline.
   private let silent: Set<Int>
   /// The latest log entry about each turn that has rung or called, by the turn's index.
@@ -36,6 +38,7 @@ struct CascadeProgress {
     let primary = plan.primary.flatMap { names[$0] } ?? "the first device"
     labels = ["\(primary), first"] + plan.targets.map { $0.action(names) }
     remote = Set(plan.targets.indices.filter { plan.targets[$0].isRemote }.map { $0 + 1 })
+    phoneTasks = Set(plan.targets.indices.filter { plan.targets[$0] == .phoneTasks }.map { $0 + 1 })
     let devices = [plan.primary] + plan.targets.map(\.device)
     let entries = store.history.log(of: alarm.id).prefix(CascadeProgress.maxEntries)
       .filter { $0.occurrence == current }
@@ -121,6 +124,9 @@ struct CascadeProgress {
         "\(reason) at \(time)\(attempt)", call.outcome == .answered ? .green : .yellow)
     }
     if turn.at > now { return "upcoming" }
+    if phoneTasks.contains(turn.step) {
+      return style.paint("rings there, if it has synced", .faint)
+    }
     // The log has an entry as soon as a call or message ends.
     if remote.contains(turn.step) { return style.paint("due, not reported yet", .yellow) }
     if silent.contains(turn.step), cascadeRun.passedOver.contains(turn.step) {

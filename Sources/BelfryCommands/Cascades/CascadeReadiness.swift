@@ -58,8 +58,10 @@ struct CascadeReadiness {
     var members = [knowledge.member(nil, primary, at: next.at)]
     for (target, at) in plan.preview(due: next.at) {
       members.append(
-        target.device.map { knowledge.member(target, $0, at: at) }
-          ?? knowledge.remote(target, plan, at: at))
+        target == .phoneTasks
+          ? knowledge.phoneTasks(at: at)
+          : target.device.map { knowledge.member(target, $0, at: at) }
+            ?? knowledge.remote(target, plan, at: at))
     }
     zoneName = store.devices.cascadeZoneName(of: alarm)
     self.alarm = alarm
@@ -155,6 +157,25 @@ struct CascadeReadiness {
         target: target, at: at, label: target.label(names), wouldRing: !live.isEmpty,
         reason: reason,
         every: nil)
+    }
+
+    /// Returns the prediction of a step that a phone rings by itself. Nobody knows if the phone has synced.
+    func phoneTasks(at: Instant) -> Member {
+      let publishers = devices.filter {
+        $0.phone != nil && presence.replacements[$0.id] == nil
+      }.map(\.id)
+      let live = publishers.filter(isOnline)
+      let reason: String
+      if publishers.isEmpty {
+        reason = "no device publishes tasks"
+      } else if live.isEmpty {
+        reason = "if the phone has the task; offline: \(nameList(publishers))"
+      } else {
+        reason = "if the phone has synced; published by \(nameList(live))"
+      }
+      return Member(
+        target: .phoneTasks, at: at, label: CascadeTarget.phoneTasks.label(names),
+        wouldRing: !publishers.isEmpty, reason: reason, every: nil)
     }
 
     private func nameList(_ devices: [Identifier]) -> String {

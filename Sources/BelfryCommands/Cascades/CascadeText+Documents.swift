@@ -24,6 +24,7 @@ extension CascadeText {
     case .phone(let phone, let text):
       kind = "phone"
       (number, message) = (phone.e164, text)
+    case .phoneTasks: kind = "phone-tasks"
     }
     return CascadeDocument.Target(
       kind: kind, label: target.label(names), sublabel: sublabel.isEmpty ? nil : sublabel,

@@ -76,6 +76,8 @@ struct CascadeText {
     case .phone(_, let message):
       let text = message.map { ": \"\(Printable.text($0))\"" } ?? ""
       return "Calls with automated backup message\(text)"
+    case .phoneTasks:
+      return "Rings from the phone's own copy of the task"
     }
   }
 

@@ -33,6 +33,7 @@ struct CascadeCheck {
       ]
     }
     return calls + near.map(diagnosis) + near.compactMap(zoneDiagnosis) + near.compactMap(slow)
+      + phoneTasks(near)
   }
 
   /// Returns a warning if the zone of the cascade is not recorded, so that each device rings by its own clock.
@@ -57,6 +58,20 @@ struct CascadeCheck {
       "\(Printable.text(outlook.alarm.title)): devices that sync rarely: \(list.joined(separator: ", ")). They may ring although another device has responded.",
       remedy:
         "On these devices: belfry service install, or a crontab line that syncs every minute.")
+  }
+
+  /// Returns a warning if a step is the task on a phone, but no device publishes tasks.
+  private func phoneTasks(_ outlooks: [CascadeReadiness]) -> [Diagnosis] {
+    let titles = outlooks.filter { outlook in
+      outlook.members.contains { $0.target == .phoneTasks && !$0.wouldRing }
+    }.map { Printable.text($0.alarm.title) }
+    if titles.isEmpty { return [] }
+    return [
+      Diagnosis(
+        "cascade", .note,
+        "\(titles.joined(separator: ", ")): a step is the task on a phone, but no device of this store publishes tasks.",
+        remedy: "Publish tasks from a device, or remove the step: belfry help cascade")
+    ]
   }
 
   private func diagnosis(_ outlook: CascadeReadiness) -> Diagnosis {

@@ -131,6 +131,7 @@ extension CascadeTarget {
       return result
     case .phone(_, let message):
       return FieldText(key + (message.map { " saying \"\($0)\"" } ?? ""))
+    case .phoneTasks: return FieldText(key)
     }
   }
 }

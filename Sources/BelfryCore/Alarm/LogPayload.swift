@@ -130,7 +130,7 @@ extension CascadeTarget {
   /// The target without its message and address, which the log does not need.
   public var loggable: CascadeTarget {
     switch self {
-    case .device: self
+    case .device, .phoneTasks: self
     case .person(let person):
       .person(CascadePerson(name: person.name, device: person.device, gadget: person.gadget))
     case .phone(let number, _): .phone(number, message: nil)

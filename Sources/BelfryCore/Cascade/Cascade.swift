@@ -56,7 +56,8 @@ public struct Cascade: Hashable, Sendable {
 
   /// The parts that were set. Any other part has its default value, and any other target does not exist.
   public let registers: [Part: Register]
-  /// The latest eight replaced plans, oldest first. They apply to occurrences that were due at the time.
+  /// The latest eight replaced plans, oldest first. They apply to occurrences that were due at the time. They leave out
+  /// the tasks on a phone, which earlier versions of Belfry would lose.
   public let earlier: [Version]
   private let current: Plan
 
@@ -82,7 +83,7 @@ public struct Cascade: Hashable, Sendable {
       Set(current.targets.map(\.key)).count == current.targets.count, "each target has one step")
     assert(
       Set(current.targets.compactMap(\.device)).count
-        == current.targets.count(where: { !$0.isRemote }),
+        == current.targets.count(where: { $0.device != nil }),
       "each device has one step")
   }
 
@@ -127,7 +128,8 @@ public struct Cascade: Hashable, Sendable {
   /// Returns the plan that was in force at a moment.
   ///
   /// It is the earlier version of that time, updated with every register whose last edit is not later than the moment:
-  /// each of two devices that edit concurrently keeps only the version before its own edit.
+  /// each of two devices that edit concurrently keeps only the version before its own edit. So the step of the tasks on a
+  /// phone is in force unless it was itself edited since.
   public func plan(at moment: Instant) -> Plan {
     guard let version = earlier.first(where: { moment < $0.until }) else { return plan }
     let settled = registers.filter { _, register in
@@ -144,6 +146,8 @@ public struct Cascade: Hashable, Sendable {
     // Alarms are due at whole minutes: a plan that was replaced within one never applied.
     let isPassing =
       recent.last.map { $0.until.milliseconds / 60_000 == now.milliseconds / 60_000 } ?? false
+    var plan = plan
+    plan.targets.removeAll { $0 == .phoneTasks }
     let versions = isPassing ? recent : recent + [Version(plan: plan, until: now)]
     return Cascade(registers: registers, earlier: versions)
   }
@@ -174,7 +178,18 @@ extension Cascade.Plan {
       case (_, .target), (_, .removed): break
       }
     }
-    plan.targets += added.sorted { ($0.position, $0.key) < ($1.position, $1.key) }.map(\.target)
+    plan.targets += added.filter { $0.target != .phoneTasks }
+      .sorted { ($0.position, $0.key) < ($1.position, $1.key) }.map(\.target)
+    if let tasks = added.first(where: { $0.target == .phoneTasks }) {
+      // An earlier version of the cascade leaves it out.
+      let place = plan.targets.firstIndex { target in
+        guard case .target(_, let position)? = registers[.target(target.key)]?.value else {
+          return false
+        }
+        return (position, target.key) > (tasks.position, tasks.key)
+      }
+      plan.targets.insert(.phoneTasks, at: place ?? plan.targets.count)
+    }
     // Two devices can have given one device two steps: it rings once, at the earlier step.
     var places = Set([plan.primary].compactMap { $0 })
     plan.targets.removeAll { target in target.device.map { !places.insert($0).inserted } ?? false }

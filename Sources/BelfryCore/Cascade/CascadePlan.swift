@@ -24,6 +24,9 @@ extension Cascade {
     /// True if a target is a phone number.
     public var calls: Bool { targets.contains(where: \.isPhone) }
 
+    /// True if a step is the task on a phone.
+    public var usesPhoneTasks: Bool { targets.contains(.phoneTasks) }
+
     /// True if the cascade is on and has targets.
     public var isActive: Bool { isOn && !targets.isEmpty }
 

@@ -1,4 +1,4 @@
-/// A device, person or phone number that a cascade step alerts.
+/// A device, person or phone number that a cascade step alerts, or the tasks on a phone.
 public enum CascadeTarget: Hashable, Sendable {
   /// A device of the store.
   case device(Identifier)
@@ -6,13 +6,16 @@ public enum CascadeTarget: Hashable, Sendable {
   case person(CascadePerson)
   /// A phone number, which gets a voice call with an optional message of the user.
   case phone(PhoneNumber, message: String?)
+  /// The occurrence's task in the folders that devices publish. The phone that has a copy rings by itself, so no device
+  /// calls or rings for the step.
+  case phoneTasks
 
   /// The device of the store that rings for the target; nil if there is none.
   public var device: Identifier? {
     switch self {
     case .device(let id): id
     case .person(let person): person.device
-    case .phone: nil
+    case .phone, .phoneTasks: nil
     }
   }
 
@@ -21,8 +24,8 @@ public enum CascadeTarget: Hashable, Sendable {
     if case .phone = self { true } else { false }
   }
 
-  /// True if the target has no device of its own. Any capable device can reach it.
-  public var isRemote: Bool { device == nil }
+  /// True if the target is called or gets a message. Any capable device can reach it.
+  public var isRemote: Bool { device == nil && self != .phoneTasks }
 
   /// The identity of the target within a cascade and in the claims that devices make for it.
   public var key: String {
@@ -30,6 +33,8 @@ public enum CascadeTarget: Hashable, Sendable {
     case .device(let id): "device \(id)"
     case .person(let person): "person \(person.name)"
     case .phone(let number, _): "phone \(number)"
+    // Earlier versions accept the names of parts that begin with "phone ".
+    case .phoneTasks: "phone tasks"
     }
   }
 }
@@ -65,7 +70,7 @@ extension CascadeTarget {
   /// The maximum length of a call message, in characters.
   public static let longestMessage = 500
 
-  /// Returns the display name of the target: `Watch`, `Jen's iPhone`, `(555) 123-4567`.
+  /// Returns the display name of the target: `Watch`, `Jen's iPhone`, `(555) 123-4567`, `tasks on the phone`.
   ///
   /// - Parameter names: the names of the devices.
   public func label(_ names: [Identifier: String]) -> String {
@@ -78,13 +83,15 @@ extension CascadeTarget {
       return gadget.lowercased().hasPrefix(person.name.lowercased())
         ? gadget : "\(person.name)'s \(gadget)"
     case .phone(let number, _): return number.shown
+    case .phoneTasks: return "tasks on the phone"
     }
   }
 
-  /// Returns a description of the action: `Alarm on Watch`, `Call (555) 123-4567`.
+  /// Returns a description of the action: `Alarm on Watch`, `Call (555) 123-4567`, `Task on the phone`.
   public func action(_ names: [Identifier: String]) -> String {
     switch self {
     case .phone: "Call \(label(names))"
+    case .phoneTasks: "Task on the phone"
     case .person(let person) where person.device == nil && person.gadget == nil:
       "Message to \(label(names))"
     case .device, .person: "Alarm on \(label(names))"

@@ -46,7 +46,7 @@ extension CascadeTarget {
     case .person(var person):
       person.device = new
       return .person(person)
-    case .phone: return self
+    case .phone, .phoneTasks: return self
     }
   }
 }

@@ -250,16 +250,27 @@ extension Timeline {
     at now: Instant, before next: Occurrence?, settings: Settings, ledger: DeliveryLedger
   ) -> [AlarmStatus.Pending] {
     occurrences(in: .pending).compactMap { civil in
-      guard let record = record(of: civil) else { return nil }
-      let outlook = followUps(
-        of: civil, record, at: now, settings: settings, ledger: ledger)
-      // When the next occurrence fires, the pending one is completed and sends no further follow-up.
-      let isCompleted = !keepsPending && next.map { $0.at <= outlook.next ?? $0.at } ?? false
-      return AlarmStatus.Pending(
-        occurrence: civil, since: record.since ?? occurrence(civil).at,
-        followUpsSent: outlook.sent,
-        nextFollowUp: outlook.overdue?.due ?? (isCompleted ? nil : outlook.next))
+      record(of: civil).map {
+        pending(civil, $0, at: now, before: next, settings: settings, ledger: ledger)
+      }
     }
+  }
+
+  /// Returns a pending occurrence with its follow-ups.
+  ///
+  /// - Parameters:
+  ///   - next: the next occurrence, which completes the pending one; nil if there is none.
+  ///   - ledger: the delivery ledger, whose attempts count as sent; nil to count only what the record shows as sent.
+  func pending(
+    _ civil: CivilDateTime, _ record: OccurrenceRecord, at now: Instant, before next: Occurrence?,
+    settings: Settings, ledger: DeliveryLedger?
+  ) -> AlarmStatus.Pending {
+    let outlook = followUps(of: civil, record, at: now, settings: settings, ledger: ledger)
+    // When the next occurrence fires, the pending one is completed and sends no further follow-up.
+    let isCompleted = !keepsPending && next.map { $0.at <= outlook.next ?? $0.at } ?? false
+    return AlarmStatus.Pending(
+      occurrence: civil, since: record.since ?? occurrence(civil).at, followUpsSent: outlook.sent,
+      nextFollowUp: outlook.overdue?.due ?? (isCompleted ? nil : outlook.next))
   }
 
   /// Returns the missed occurrences that were not dismissed and follow the latest answered one. For a strict alarm,

@@ -17,6 +17,15 @@ extension Timeline {
   ///
   /// - Parameter ledger: the deliveries of this device, which does not wait for the end of quiet hours once it has rung.
   public func cascadeRun(of civil: CivilDateTime, ledger: DeliveryLedger) -> CascadeRun? {
+    cascadeRun(of: civil, ledger: ledger, passesOver: true)
+  }
+
+  /// Returns the cascade run of an occurrence; nil if the alarm has no active cascade.
+  ///
+  /// - Parameter passesOver: false if every step keeps its interval, also that of a device that is known to be offline.
+  func cascadeRun(
+    of civil: CivilDateTime, ledger: DeliveryLedger, passesOver: Bool
+  ) -> CascadeRun? {
     if alarm.cascade == nil { return nil }
     let occurrence = occurrence(civil)
     let due = reopeningTime(of: occurrence) ?? quietEnd(of: civil, ledger: ledger) ?? occurrence.at
@@ -34,7 +43,9 @@ extension Timeline {
       ended = known.since ?? due
     }
     let unreachable = plan.targets.indices.filter { index in
-      guard let deviceContext, let device = plan.targets[index].device else { return false }
+      guard passesOver, let deviceContext, let device = plan.targets[index].device else {
+        return false
+      }
       let holder = deviceContext.holder(of: device)
       return holder != deviceContext.device && deviceContext.isUnreachable(holder, due: due)
     }.map { $0 + 1 }

@@ -63,7 +63,7 @@ public struct CallHook: Sendable {
       members["address"] = person.address.map { .string($0) }
       own["BELFRY_PERSON"] = person.name
       own["BELFRY_ADDRESS"] = person.address ?? ""
-    case .device: return .failed([.notRun("a device is not called")])
+    case .device, .phoneTasks: return .failed([.notRun("a device is not called")])
     }
     let files: [String] = paths.map { "\($0)/\(name)" }.filter { access($0, F_OK) == 0 }
     var first: CallOutcome.HookFailure?

@@ -1,10 +1,11 @@
 import BelfryCore
 
-/// The `cascade` member of an alarm's record: `{on, every, primary?, targets, stamps?, removed?, earlier?}`.
+/// The `cascade` member of an alarm's record: `{on, every, primary?, targets, phoneTasks?, stamps?, removed?, earlier?}`.
 ///
 /// | key | content |
 /// |---|---|
 /// | `targets` | the steps in order, each with `order` and `stamp` |
+/// | `phoneTasks` | the step of the tasks on a phone: see `PhoneTasksRecord` |
 /// | `every` | the time between two steps in seconds |
 /// | `stamps` | the stamps of `on`, `every` and `primary` |
 /// | `removed` | the stamps of removed targets |
@@ -19,7 +20,7 @@ public enum CascadeRecord {
   ) throws(RecordError) -> Cascade? {
     guard var nested = try reader.nested("cascade") else { return nil }
     let marks = nested.peek("targets").map(marks) ?? []
-    let plan = Cascade.Plan(
+    var plan = Cascade.Plan(
       isOn: try nested.optional("on", \.bool, "true or false") ?? false,
       interval: try nested.optional("every", interval, "a number of seconds, 5 to 3600")
         ?? Cascade.interval,
@@ -38,6 +39,11 @@ public enum CascadeRecord {
       if let stamp = mark.stamp {
         stamps[.target(target.key)] = max(stamp, stamps[.target(target.key)] ?? stamp)
       }
+    }
+    if let tasks = try nested.optional(
+      "phoneTasks", PhoneTasksRecord.init, PhoneTasksRecord.expected)
+    {
+      tasks.add(to: &plan.targets, &positions, &stamps)
     }
     let earlier = try nested.optional("earlier", versions, "a list of earlier lists") ?? []
     extras.merge(nested.remaining(under: "cascade/")) { $1 }
@@ -66,27 +72,26 @@ public enum CascadeRecord {
     (json.array ?? []).map { ($0["order"]?.integer, $0["stamp"]?.stamp) }
   }
 
-  /// Returns the JSON form of a plan, without stamps, for command output.
-  public static func encode(plan: Cascade.Plan) -> JSON { .object(encode(plan)) }
-
   static func encode(_ cascade: Cascade) -> JSON {
     var members = encode(cascade.plan)
     func stamp(_ part: Cascade.Part) -> JSON? {
       cascade.registers[part]?.stamp.map { JSON($0) }
     }
     members["targets"] = .array(
-      cascade.allTargets.map { target, position in
+      cascade.allTargets.filter { $0.target != .phoneTasks }.map { target, position in
         var item = encode(target).object ?? [:]
         item["order"] = .integer(position)
         item["stamp"] = stamp(.target(target.key))
         return .object(item)
       })
+    members["phoneTasks"] = PhoneTasksRecord(cascade)?.json
     let stamps = Dictionary(
       uniqueKeysWithValues: scalars.compactMap { key, part in stamp(part).map { (key, $0) } })
     if !stamps.isEmpty { members["stamps"] = .object(stamps) }
     var removed: [String: JSON] = [:]
-    for (part, register) in cascade.registers where register.value == .removed {
-      if case .target(let key) = part { removed[key] = stamp(part) }
+    for case (.target(let key), let register) in cascade.registers
+    where register.value == .removed && key != CascadeTarget.phoneTasks.key {
+      removed[key] = stamp(.target(key))
     }
     if !removed.isEmpty { members["removed"] = .object(removed) }
     if !cascade.earlier.isEmpty {
@@ -103,7 +108,7 @@ public enum CascadeRecord {
   private static func encode(_ plan: Cascade.Plan) -> [String: JSON] {
     var members: [String: JSON] = [
       "on": .bool(plan.isOn), "every": .integer(plan.interval),
-      "targets": .array(plan.targets.map(encode)),
+      "targets": .array(plan.targets.filter { $0 != .phoneTasks }.map(encode)),
     ]
     members["primary"] = plan.primary.map { JSON($0) }
     return members
@@ -145,7 +150,7 @@ public enum CascadeRecord {
 
   /// Returns true if an object is a target of a kind that this version knows.
   static func isKnownTarget(_ members: [String: JSON]) -> Bool {
-    ["device", "person", "phone"].contains { members[$0] != nil }
+    ["device", "person", "phone", "phoneTasks"].contains { members[$0] != nil }
   }
 
   /// Parses a target whose address may be missing. Returns nil if it is not valid.
@@ -174,10 +179,13 @@ public enum CascadeRecord {
       if device == nil, json["device"] != nil || (needsAddress && address == nil) { return nil }
       return .person(CascadePerson(name: name, device: device, address: address, gadget: gadget))
     }
+    // A record has this target outside the list.
+    if !needsAddress, json["phoneTasks"]?.bool == true { return .phoneTasks }
     return json["device"]?.identifier.map { .device($0) }
   }
 
-  /// Returns the JSON form of a target: `{device}`, `{person, device?, address?, gadget?}` or `{phone, message?}`.
+  /// Returns the JSON form of a target: `{device}`, `{person, device?, address?, gadget?}`, `{phone, message?}` or, in
+  /// the log, `{phoneTasks}`.
   static func encode(_ target: CascadeTarget) -> JSON {
     switch target {
     case .device(let id): .object(["device": JSON(id)])
@@ -190,6 +198,7 @@ public enum CascadeRecord {
       .object(omittingNil: [
         "phone": .string(number.e164), "message": message.map { .string($0) },
       ])
+    case .phoneTasks: .object(["phoneTasks": .bool(true)])
     }
   }
 

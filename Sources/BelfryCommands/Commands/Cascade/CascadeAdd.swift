@@ -7,12 +7,13 @@ import Files
 
 struct CascadeAdd: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "add", abstract: "Add a device, a person or a phone number.",
+    commandName: "add", abstract: "Add a device, a person, a phone number or tasks.",
     usage: """
       belfry cascade add ALARM
              belfry cascade add ALARM device NAME
              belfry cascade add ALARM person NAME [--address URL] [--gadget TEXT]
              belfry cascade add ALARM phone NUMBER [--message TEXT]
+             belfry cascade add ALARM phone-tasks
       """,
     discussion: """
       Without a kind, the command lists everything that can be added.
@@ -21,24 +22,29 @@ struct CascadeAdd: ParsableCommand {
       there. Other people get a message at an address: the hook 'person' sends it, and the shipped one posts to https:// \
       addresses in ntfy's format. A phone number is called: ten digits are a North American number, others start with + \
       and the country code. The call says that it is an automated backup alarm, from whose device and for which alarm, and \
-      then the message.
+      then the message. With phone-tasks, the task on a phone rings as this step, instead of at the alarm's time. The phone \
+      rings by itself, also offline: it falls silent with its next sync.
 
         belfry cascade add standup device Watch
         belfry cascade add standup person Jen
         belfry cascade add standup person Sam --address https://ntfy.sh/sam
         belfry cascade add standup phone 5551234567 --message "Room 412."
+        belfry cascade add standup phone-tasks
       """)
 
   /// The kinds of target.
   enum Kind: String, ExpressibleByArgument, CaseIterable {
     case device, person, phone
+    /// The task of the occurrence on a phone.
+    case phoneTasks = "phone-tasks"
   }
 
   @Argument(help: "The alarm.", completion: .alarms)
   var alarm: String
 
   @Argument(
-    help: "device, person or phone.", completion: .list(["device", "person", "phone"]))
+    help: "device, person, phone or phone-tasks.",
+    completion: .list(["device", "person", "phone", "phone-tasks"]))
   var kind: Kind?
 
   @Argument(
@@ -60,7 +66,9 @@ struct CascadeAdd: ParsableCommand {
   @ParentCommand var parent: CascadeCommand
 
   func validate() throws {
-    if let kind {
+    if kind == .phoneTasks {
+      if let target { throw ValidationError("phone-tasks takes no name, but got '\(target)'.") }
+    } else if let kind {
       guard target != nil else {
         throw ValidationError(
           "Name the \(kind.rawValue): belfry cascade add ALARM \(kind.rawValue) …")
@@ -86,6 +94,7 @@ struct CascadeAdd: ParsableCommand {
       let editing = try CascadeEditing(alarm, common, parent.root)
       try editing.add(.phone(number, message: message))
       editing.hintAtOwners()
+    case (.phoneTasks?, _): try CascadeEditing(alarm, common, parent.root).add(.phoneTasks)
     case (nil, _), (_, nil): try showChoices()
     }
   }
@@ -135,10 +144,12 @@ struct CascadeAdd: ParsableCommand {
     let owner = editing.devices.first { $0.id == plan.primary }?.owner
     let own = free.filter { $0.owner == nil || $0.owner == owner }
     let others = free.filter { device in !own.contains(device) }
+    let hasTasks = !editing.store.devices.phonePublishers.isEmpty && !plan.usesPhoneTasks
     if common.json {
       return try Console.write(
         CascadeChoicesDocument(
-          devices: own.map(DeviceDocument.init), people: others.map(DeviceDocument.init)))
+          devices: own.map(DeviceDocument.init), people: others.map(DeviceDocument.init),
+          phoneTasks: hasTasks))
     }
     let command = "belfry cascade add \(editing.summary.id.short)"
     Console.line("You can add to the cascade of \(editing.title):")
@@ -159,6 +170,7 @@ struct CascadeAdd: ParsableCommand {
     }
     Console.line("  \(command) person NAME --address https://ntfy.sh/…  (sends a message)")
     Console.line("  \(command) phone NUMBER  (places a call)")
+    if hasTasks { Console.line("  \(command) phone-tasks  (rings from the task on the phone)") }
   }
 }
 

@@ -18,6 +18,7 @@ struct CascadeCommand: ParsableCommand {
         belfry cascade add standup device Watch
         belfry cascade add standup person Jen
         belfry cascade add standup phone 5551234567 --message "Room 412."
+        belfry cascade add standup phone-tasks    # the task on a phone rings as this step
         belfry cascade preview standup
         belfry cascade move standup 3 1
         belfry cascade remove standup Watch
@@ -117,7 +118,11 @@ struct CascadeEditing {
         "no device of this store can place calls.",
         hints: ["Set up a call provider on a device that is always on: belfry calls --help"])
     }
-    if plan.isActive, !store.sync.hasRemote {
+    if plan.isOn, plan.usesPhoneTasks, store.devices.phonePublishers.isEmpty {
+      CommandDiagnostic.warn(
+        "no device of this store publishes tasks for a phone, so that step does not ring.")
+    }
+    if plan.isActive, plan.targets != [.phoneTasks], !store.sync.hasRemote {
       CommandDiagnostic.warn(
         "this store has no remote, so no other device learns of the cascade.",
         hints: ["Add one: belfry remote add origin URL"])
@@ -145,6 +150,9 @@ struct CascadeEditing {
         person.name.lowercased() == wanted
           || plan.targets[index].label(names).lowercased() == wanted
       case .device(let id): (names[id] ?? "").lowercased() == wanted || id.text.hasPrefix(wanted)
+      case .phoneTasks:
+        wanted == CascadeAdd.Kind.phoneTasks.rawValue
+          || wanted == plan.targets[index].label(names)
       }
     }
     guard matches.count == 1, let match = matches.first else {

@@ -124,8 +124,8 @@ struct CascadeTest: AsyncParsableCommand {
     let primary = plan.primary ?? store.device
     return [Awaited(label: names[primary] ?? primary.short, target: .device(primary))]
       + plan.targets.filter { target in
-        // Without a call provider no call is placed.
-        !target.isPhone || !store.devices.callers.isEmpty
+        // Without a call provider no call is placed. A phone does not take part: it has tasks only.
+        target != .phoneTasks && (!target.isPhone || !store.devices.callers.isEmpty)
       }.map { Awaited(label: $0.label(names), target: $0) }
   }
 
