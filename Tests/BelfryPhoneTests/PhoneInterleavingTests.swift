@@ -140,7 +140,9 @@ import Testing
     }
   }
 
-  private static let count: UInt64 = 1000
+  /// The number of histories: `BELFRY_INTERLEAVINGS`, or a few.
+  private static let count =
+    ProcessInfo.processInfo.environment["BELFRY_INTERLEAVINGS"].flatMap { UInt64($0) } ?? 150
 
   private func check(_ history: History, _ comment: Comment) throws {
     let world = history.world

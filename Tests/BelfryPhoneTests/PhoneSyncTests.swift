@@ -402,4 +402,86 @@ import Testing
     // It cannot be known that it was deleted: a false alarm is better than a missed one.
     #expect(try world.reading(occurrence(pills, "2026-12-02T09:00")).status == .open)
   }
+
+  @Test("The due time of a new task counts more than words that only look like a schedule")
+  func dueTimes() async throws {
+    let world = try await PhoneFixture()
+    try await world.run()
+    try world.create("Task utc", uid: "a", "DUE:20261207T170000Z")
+    try world.create("Review daily", uid: "b", "DUE:20261208T170000Z")
+    try world.create("Tea daily at 16:00", uid: "c", "DUE:20261209T170000Z")
+    try world.create(
+      "Renew the passport", uid: "d", "DUE;VALUE=DATE:20261210", "BEGIN:VALARM", "ACTION:DISPLAY",
+      "TRIGGER;RELATED=END:PT0S", "END:VALARM")
+    try world.create(
+      "Train", uid: "e", "DUE:20261211T170000Z", "CATEGORIES:Trip,My Stuff", "PRIORITY:5",
+      "BEGIN:VALARM", "ACTION:DISPLAY", "TRIGGER;RELATED=END:-PT30M", "END:VALARM")
+    try world.create(
+      "Water", uid: "f", "DTSTART:20261205T170000Z", "DUE:20261205T170000Z", "RRULE:FREQ=WEEKLY")
+    try await world.run()
+    let alarms = try world.store.allAlarms().alarms.sorted { $0.title < $1.title }
+    #expect(
+      alarms.map { "\($0.title): \($0.schedule.summary), \($0.zone.text)" } == [
+        "Renew the passport: once on 2026-12-10 at 09:00, floating",
+        "Review daily: once on 2026-12-08 at 18:00, floating",
+        "Task utc: once on 2026-12-07 at 18:00, floating", "Tea: daily at 16:00, floating",
+        "Train: once on 2026-12-11 at 18:00, floating",
+        "Water: weekly on sat at 18:00, floating",
+      ])
+    #expect(alarms[4].delivery.warnings?.seconds == [1800])
+    let train = try String(contentsOfFile: world.folder + "/e.ics", encoding: .utf8)
+    for line in ["CATEGORIES:Trip,My Stuff", "PRIORITY:5", "DUE:20261211T170000Z"] {
+      #expect(train.contains("\(line)\r\n"), "\(line)")
+    }
+    #expect(try await world.run().isUnchanged)
+  }
+
+  @Test("A tag and a priority of the app stay, and those of Belfry follow the alarm")
+  func labels() async throws {
+    let world = try await PhoneFixture()
+    let rent = try world.add(
+      "Rent", "weekly on tuesday at 9:00", tags: [AlarmTag("home"), AlarmTag("money")])
+    let first = occurrence(rent, "2026-12-01T09:00")
+    try await world.run()
+    try world.edit(first) { task in
+      task.set("CATEGORIES", "Home,money,My Stuff")
+      task.set("PRIORITY", "5")
+    }
+    try await world.run()
+    _ = try EditAlarms.tagging(
+      [rent], .change(adding: [try AlarmTag("flat")], removing: [try AlarmTag("money")])
+    ).perform(in: world.store)
+    try await world.run()
+    let text = try world.text(first)
+    #expect(text.contains("CATEGORIES:Home,My Stuff,flat\r\n"))
+    #expect(text.contains("PRIORITY:5\r\n"))
+  }
+
+  @Test("Deletions rest for a moment in the daemon, so that those of a wipe are seen together")
+  func rest() async throws {
+    let world = try await PhoneFixture()
+    let pills = try world.add("Pills", "daily at 9:00")
+    try await world.run()
+    func background() async throws -> PhoneReport {
+      let sync = world.sync()
+      return try await PhoneSync(
+        world.store, sync.configuration, settings: sync.settings, input: sync.input,
+        deletionRest: 3
+      ).run()
+    }
+    for day in 1...5 {
+      try world.delete(occurrence(pills, "2026-12-0\(day)T09:00"))
+      #expect(try await background().recorded.isEmpty)
+      world.now = world.now.adding(seconds: 1)
+    }
+    world.now = world.now.adding(seconds: 3)
+    #expect(try await background().held.count == 5)
+    #expect(world.log(of: pills) == ["laptop created"])
+    try await world.run(.restore)
+    world.advance(minutes: 30)
+    try world.delete(occurrence(pills, "2026-12-09T09:00"))
+    #expect(try await background().recorded.isEmpty)
+    world.now = world.now.adding(seconds: 3)
+    #expect(try await background().recorded.map(\.action) == [.skipped])
+  }
 }

@@ -6,7 +6,7 @@ import Glibc
 /// The repository of a collection of Xandikos, which serves what is in git's index.
 extension TaskFolder {
   /// The number of attempts while Xandikos holds the lock of the index.
-  private static let maxAttempts = 20
+  private static let maxAttempts = 60
   /// The time between two of them, in milliseconds.
   private static let pause = 50
 

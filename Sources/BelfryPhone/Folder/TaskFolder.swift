@@ -1,3 +1,4 @@
+import BelfryCore
 import BelfryStore
 import CLinux
 import Files
@@ -55,10 +56,18 @@ struct TaskFolder: Sendable {
     DurableFile.firstLine(of: "\(path)/\(TaskFolder.markName)")
   }
 
+  /// The device that has set the folder up; nil without a mark.
+  var markedDevice: Identifier? {
+    guard let file = (try? DurableFile.read("\(path)/\(TaskFolder.markName)", limit: 4096)) ?? nil
+    else { return nil }
+    let lines = file.bytes.split(separator: UInt8(ascii: "\n"))
+    return lines.count > 1 ? Identifier(lines[1]) : nil
+  }
+
   /// Marks the folder.
-  func setMark(_ collection: String) throws {
+  func setMark(_ collection: String, by device: Identifier) throws {
     try DurableFile.write(
-      Array("\(collection)\n".utf8), to: "\(path)/\(TaskFolder.markName)",
+      Array("\(collection)\n\(device.text)\n".utf8), to: "\(path)/\(TaskFolder.markName)",
       temporary: temporary("mark"))
   }
 
@@ -73,6 +82,8 @@ struct TaskFolder: Sendable {
     var files: [String: FileSignature] = [:]
     /// The number of files that are left out: links, folders, and names that cannot be shown.
     var ignored = 0
+    /// True if an ended process has left temporary files.
+    var hasTemporaries = false
     /// True if there are more files than Belfry looks at.
     var isTooLarge = false
   }
@@ -87,6 +98,7 @@ struct TaskFolder: Sendable {
     var foreign = 0
     while let entry = readdir(stream) {
       let bytes = FolderEntry.name(entry)
+      if bytes.starts(with: TaskFolder.temporaryPrefix.utf8) { listing.hasTemporaries = true }
       if bytes.first == UInt8(ascii: ".") || !bytes.suffix(4).elementsEqual(".ics".utf8) {
         continue
       }

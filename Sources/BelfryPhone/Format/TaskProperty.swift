@@ -10,6 +10,8 @@ enum TaskProperty {
   static let revision = "X-BELFRY-REV"
   /// The times of the reminders that Belfry has written.
   static let alerts = "X-BELFRY-ALERT"
+  /// The priority and the tags that Belfry has written: `1/home,money`.
+  static let labels = "X-BELFRY-LABELS"
   /// The time of the latest acknowledgment, as several apps write it beside RFC 9074's ACKNOWLEDGED.
   static let acknowledged = "X-MOZ-LASTACK"
   /// The end of a snooze, as several apps write it.

@@ -8,7 +8,8 @@ import BelfryStore
 ///
 /// The first of these that gives a schedule counts:
 ///
-/// 1. The words of the title, as `belfry add` reads them: `Rent every month on the 1st at 9:00`.
+/// 1. The words of the title, as `belfry add` reads them: `Rent every month on the 1st at 9:00`. Beside a due time, they
+///    need a time of day: `Call Berlin` and `Review daily` are titles.
 /// 2. The due time and the recurrence of the task, as `belfry import` reads them.
 /// 3. Tomorrow at the default time, with the tag `inbox`: somebody has to look at it.
 struct PhoneCapture {
@@ -21,14 +22,14 @@ struct PhoneCapture {
   private static let standardTime = CivilTime(hour: 9, minute: 0)
 
   private let reading: TaskReading
-  private let bytes: [UInt8]
+  private let document: TaskDocument
   private let store: Store
   private let input: InputContext
 
   /// Creates an alarm from a file. Nothing is recorded.
-  init(_ reading: TaskReading, _ bytes: [UInt8], _ store: Store, _ input: InputContext) {
+  init(_ reading: TaskReading, _ document: TaskDocument, _ store: Store, _ input: InputContext) {
     self.reading = reading
-    self.bytes = bytes
+    self.document = document
     self.store = store
     self.input = input
   }
@@ -43,6 +44,8 @@ struct PhoneCapture {
     let zone: Alarm.Zone?
     let tags: Set<AlarmTag>
     let warnings: WarningPlan?
+    /// True if the words have a time of day.
+    let hasTime: Bool
   }
 
   /// Returns the parts of a title with a schedule; nil if it has none that is understood.
@@ -62,7 +65,8 @@ struct PhoneCapture {
     guard let schedule = try? draft.schedule(in: context) else { return nil }
     return Words(
       title: title, schedule: schedule, zone: draft.zone.map { .named($0) },
-      tags: Set(line.tags.compactMap { try? AlarmTag($0) }), warnings: warnings)
+      tags: Set(line.tags.compactMap { try? AlarmTag($0) }), warnings: warnings,
+      hasTime: draft.times != nil)
   }
 
   /// Creates the alarm.
@@ -85,8 +89,8 @@ struct PhoneCapture {
   private var candidates: [CreateAlarm] {
     let tags = Set(reading.tags.compactMap { try? AlarmTag($0) })
     var result: [CreateAlarm] = []
-    if let words = PhoneCapture.words(reading.title, input) {
-      let delivery = Alarm.Delivery(warnings: words.warnings)
+    if let words = PhoneCapture.words(reading.title, input), words.hasTime || reading.due == nil {
+      let delivery = Alarm.Delivery(warnings: words.warnings ?? warnings)
       result.append(
         CreateAlarm(
           title: words.title, tags: tags.union(words.tags), zone: words.zone, delivery: delivery
@@ -95,15 +99,15 @@ struct PhoneCapture {
     let plain = ForeignText.title(reading.title) ?? "Untitled"
     if let due = reading.due, !reading.recurs {
       result.append(
-        CreateAlarm(title: plain, tags: tags) { zone, _ in
+        CreateAlarm(title: plain, tags: tags, delivery: Alarm.Delivery(warnings: warnings)) {
+          zone, _ in
           try PhoneCapture.once(civil(due, in: zone))
         })
     } else if let item = imported {
       result.append(
-        CreateAlarm(title: item.title, tags: tags, zone: item.zone, delivery: item.delivery) {
-          _, _ in
-          item.schedule
-        })
+        CreateAlarm(
+          title: plain, tags: tags, zone: item.zone, delivery: Alarm.Delivery(warnings: warnings)
+        ) { _, _ in item.schedule })
     }
     let tomorrow = CivilDateTime(input.today.adding(days: 1), standardTime)
     result.append(
@@ -126,16 +130,32 @@ struct PhoneCapture {
     }
   }
 
-  /// The alarm of the due time and the recurrence; nil if there is none.
+  /// The advance warnings: the reminders before a due time.
+  private var warnings: WarningPlan? {
+    guard let due = reading.due?.instant(in: input.zone) else { return nil }
+    let seconds = Set(reading.alerts.compactMap(\.time).map { due.seconds(since: $0) })
+    if case .date = reading.due { return nil }
+    return WarningPlan(seconds.filter { $0 >= 60 }.sorted(by: >))
+  }
+
+  /// The alarm of the due time and the recurrence, as an import reads them; nil if there is none.
   private var imported: ForeignAlarm? {
-    guard reading.due != nil || reading.start != nil else { return nil }
-    let context = store.context
-    if let document = try? CalendarDocument(),
-      let alarm = try? document.read(bytes, now: context.now, zones: context.zones).alarms.first
-    {
-      return alarm
+    guard reading.due != nil || reading.start != nil, var task = document.task else { return nil }
+    // The reminders are warnings. A time of the phone's zone, or in UTC, is one of the wall clock.
+    task.items.removeAll { if case .component = $0 { true } else { false } }
+    for name in ["DUE", "DTSTART"] {
+      guard let line = task.first(name),
+        let time = TaskTime(line, zones: store.context.zones), case .instant = time,
+        line.parameter("TZID").map({ $0 == input.zone.name }) ?? true
+      else { continue }
+      let local = input.zone.civil(at: time.instant(in: input.zone))
+      task.set(name, "\(local)".filter { $0 != "-" && $0 != ":" } + "00")
     }
-    return nil
+    var document = document
+    document.task = task
+    let context = store.context
+    return try? CalendarDocument().read(document.bytes, now: context.now, zones: context.zones)
+      .alarms.first
   }
 
   private static func once(_ civil: CivilDateTime) throws -> Schedule {

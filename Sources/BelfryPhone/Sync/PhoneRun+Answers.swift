@@ -27,9 +27,8 @@ extension PhoneRun {
         Pending(name: name, id: id, answer: $0)
       }
     }
-    pending += try deletions().map { id in
-      let name = state.entries.first { $0.value.id == id && files[$0.key] == nil }?.key ?? ""
-      return Pending(name: name, id: id, answer: .skip, isDeletion: true)
+    pending += deletions().map { id in
+      Pending(name: TaskProperty.fileName(id), id: id, answer: .skip, isDeletion: true)
     }
     let captures = sync.configuration.options.acceptsEdits ? newTasks() : []
     if pending.isEmpty, captures.isEmpty { return false }
@@ -39,10 +38,12 @@ extension PhoneRun {
         name: pending.name, signature: pending.isDeletion ? nil : files[pending.name],
         id: pending.id, at: time(index))
     }
+    let times = pending.indices.map(time)
+    state.lastAnswer = times.last ?? state.lastAnswer
     try save()
     try sync.didReach(.intended)
-    for (index, pending) in pending.enumerated() {
-      let recorded = try record(pending, at: time(index))
+    for (time, pending) in zip(times, pending) {
+      let recorded = try record(pending, at: time)
       report.recorded += recorded
       try sync.didReach(.recorded)
     }
@@ -50,8 +51,13 @@ extension PhoneRun {
     return true
   }
 
+  /// Returns the time of an answer, which no earlier one has.
   private func time(_ index: Int) -> Instant {
-    Instant(milliseconds: now.milliseconds + Int64(index))
+    var first = now.milliseconds
+    if let last = state.lastAnswer?.milliseconds, last - first < PhoneRun.maxLead {
+      first = max(first, last + 1)
+    }
+    return Instant(milliseconds: first + Int64(index))
   }
 
   private func isAccepted(_ answer: PhoneAnswer) -> Bool {
@@ -66,41 +72,44 @@ extension PhoneRun {
   // MARK: Deletions
 
   /// Returns the occurrences to skip because their tasks were deleted. Too many at once are held.
-  private mutating func deletions() throws -> [OccurrenceID] {
-    var skipped: [OccurrenceID] = []
-    for deletion in state.deletions where deletion.state == .held {
-      guard tasks[deletion.id] != nil, names[deletion.id] == nil else { continue }
-      if decision == .skip { skipped.append(deletion.id) }
-    }
+  ///
+  /// Apps and servers delete tasks one after another. So the daemon lets them rest for a moment, and decides about all of
+  /// them together.
+  private mutating func deletions() -> [OccurrenceID] {
+    func isDeleted(_ id: OccurrenceID) -> Bool { tasks[id] != nil && names[id] == nil }
+    let held = state.deletions.filter { $0.state == .held && isDeleted($0.id) }
+    let skipped = decision == .skip ? held.map(\.id) : []
     state.deletions = state.deletions.filter { deletion in
       switch deletion.state {
       case .applied: now.seconds(since: min(deletion.noticed, now)) <= PhoneRun.deletionWindow
-      case .held:
-        decision == .none && tasks[deletion.id] != nil && names[deletion.id] == nil
-          && holdEnd(of: deletion) > now
+      case .noticed: isDeleted(deletion.id) && decision != .restore
+      case .held: decision == .none && isDeleted(deletion.id) && holdEnd(of: deletion) > now
       }
     }
-    let new = newDeletions().filter { id in
-      !state.deletions.contains { $0.id == id && $0.state == .held }
+    let known = Set(state.deletions.filter { $0.state != .applied }.map(\.id))
+    for id in newDeletions() where !known.contains(id) {
+      state.deletions.removeAll { $0.id == id }
+      state.deletions.append(PhoneState.Deletion(id: id, noticed: now, state: .noticed))
     }
-    if new.isEmpty { return skipped }
-    // An interrupted run may have noticed one already.
-    state.deletions.removeAll { new.contains($0.id) }
-    let isMass = state.deletions.count + new.count > PhoneRun.maxDeletions && decision != .skip
-    for id in new {
-      state.deletions.append(
-        PhoneState.Deletion(id: id, noticed: now, state: isMass ? .held : .applied))
-    }
-    if isMass {
-      for (name, entry) in state.entries
-      where files[name] == nil && entry.id.map(new.contains) == true {
-        state.entries[name] = nil
+    let noticed = state.deletions.filter { $0.state == .noticed }
+    guard let latest = noticed.map(\.noticed).max() else { return skipped }
+    func change(to state: PhoneState.Deletion.State) {
+      for index in self.state.deletions.indices where self.state.deletions[index].state == .noticed
+      {
+        self.state.deletions[index].state = state
       }
+    }
+    let applied = state.deletions.count { $0.state == .applied }
+    if applied + noticed.count > PhoneRun.maxDeletions, decision != .skip {
+      change(to: .held)
       // One that is due soon does not wait for a decision.
       state.deletions = state.deletions.filter { $0.state != .held || holdEnd(of: $0) > now }
       return skipped
     }
-    return skipped + new
+    let rest = now.milliseconds - min(latest, now).milliseconds
+    if rest < sync.deletionRest * 1000 { return skipped }
+    change(to: .applied)
+    return skipped + noticed.map(\.id)
   }
 
   // MARK: Actions
@@ -219,8 +228,8 @@ extension PhoneRun {
   private mutating func capture(
     _ name: String, _ reading: TaskReading
   ) throws -> [PhoneReport.Recorded] {
-    let bytes = read[name]?.document.bytes ?? []
-    let captured = PhoneCapture(reading, bytes, store, sync.input)
+    let document = read[name]?.document ?? TaskDocument()
+    let captured = PhoneCapture(reading, document, store, sync.input)
     do {
       let change = try captured.perform(settings: sync.settings)
       return [

@@ -17,8 +17,8 @@ extension PhoneRun {
   mutating func write() async throws {
     let lock = try locked()
     var changes: [Change] = []
-    let held = Set(state.deletions.filter { $0.state == .held }.map(\.id))
-    for task in tasks.values.sorted(by: { $0.id < $1.id }) where !held.contains(task.id) {
+    let deleted = Set(state.deletions.filter { $0.state != .applied }.map(\.id))
+    for task in tasks.values.sorted(by: { $0.id < $1.id }) where !deleted.contains(task.id) {
       if let change = try change(to: task, in: names[task.id]) { changes.append(change) }
     }
     var removals: [String] = []
@@ -38,6 +38,7 @@ extension PhoneRun {
     if folder.server == .xandikos, !changes.isEmpty || !removals.isEmpty {
       state.uncommitted.formUnion(changes.map(\.name) + removals)
     }
+    if hasTemporaries { folder.removeTemporaries() }
     try place(changes)
     for name in removals {
       guard let expected = files[name] else { continue }
@@ -87,6 +88,11 @@ extension PhoneRun {
       needsAnotherPass = true
       return nil
     }
+    if !isLate, isFromOtherPublisher(file) {
+      entry.revision = file.reading.revision?.text ?? ""
+      state.entries[name] = entry
+      return nil
+    }
     var document = file.document
     TaskWriting.update(&document, file.reading, to: task, at: now)
     if document == file.document {
@@ -94,6 +100,17 @@ extension PhoneRun {
       return nil
     }
     return Change(name: name, bytes: document.bytes, expected: file.signature, entry: entry)
+  }
+
+  /// Returns true for a file that another device has published since the last run.
+  ///
+  /// It stays until the next run for another reason. Two devices that know different things would otherwise answer each
+  /// other's files without end.
+  private func isFromOtherPublisher(_ file: ReadFile) -> Bool {
+    guard store.devices.sharesPhoneCollection, let id = file.reading.id, let name = names[id],
+      let written = file.reading.revision, let known = state.entries[name]
+    else { return false }
+    return known.revision != written.text && file.reading.isUntouched
   }
 
   /// Closes the file of an occurrence that needs no answer any more: it is completed, and removed later.

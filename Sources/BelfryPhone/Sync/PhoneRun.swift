@@ -28,6 +28,8 @@ struct PhoneRun {
   var projection: Projection
   /// The files of occurrences.
   var names: [OccurrenceID: String] = [:]
+  /// True if an interrupted run has left temporary files.
+  private(set) var hasTemporaries = false
   /// True if the phone has changed a file meanwhile.
   var needsAnotherPass = false
 
@@ -51,6 +53,8 @@ struct PhoneRun {
   static let holdMargin: Int64 = 900
   /// The time for which a closed task stays in the folder, in seconds.
   static let closedTime: Int64 = 7 * 86_400
+  /// The time by which the last answer may be ahead of the clock, in milliseconds. A wrong clock may have been more ahead.
+  static let maxLead: Int64 = 86_400_000
   /// The time after which a file that cannot be read counts as damaged, in seconds. A program may be writing it.
   static let writingTime: Int64 = 60
 
@@ -116,6 +120,12 @@ struct PhoneRun {
         consumed.insert(intent.name)
       }
     }
+    // A deletion whose skip was not recorded is decided about again.
+    for intent in state.intents where intent.signature == nil && !recorded.contains(intent) {
+      for index in state.deletions.indices where state.deletions[index].id == intent.id {
+        state.deletions[index].state = .noticed
+      }
+    }
   }
 
   /// Returns true if the log has an answer.
@@ -133,6 +143,7 @@ struct PhoneRun {
     defer { withExtendedLifetime(lock) {} }
     let listing = try folder.list { state.entries[$0] != nil }
     files = listing.files
+    hasTemporaries = listing.hasTemporaries
     if listing.ignored > 0 {
       report.problems.append(
         .init(name: nil, reason: "\(listing.ignored) names are no regular .ics files"))
@@ -253,8 +264,12 @@ struct PhoneRun {
   // MARK: Deletions
 
   /// Returns the occurrences whose tasks the phone has deleted since the last run.
+  ///
+  /// Of several devices that publish, each removes files whose occurrences are withdrawn, before the others know. So none of
+  /// them takes a missing file for a deletion by the phone.
   func newDeletions() -> [OccurrenceID] {
-    state.entries.compactMap { name, entry -> OccurrenceID? in
+    if store.devices.sharesPhoneCollection { return [] }
+    return state.entries.compactMap { name, entry -> OccurrenceID? in
       guard files[name] == nil, entry.closed == nil, entry.problem.isEmpty, let id = entry.id,
         tasks[id] != nil, names[id] == nil, !consumedDeletions.contains(id)
       else { return nil }

@@ -24,8 +24,8 @@ public struct PhoneSetup: Sendable {
     case noStorage(path: String)
     /// git could not create the repository of Xandikos.
     case git(reason: String)
-    /// The folder belongs to the setup of another store on this device.
-    case otherStore
+    /// Another device has set the folder up, and the store does not know yet that it publishes.
+    case otherDevice(Identifier)
   }
 
   let store: Store
@@ -61,11 +61,19 @@ public struct PhoneSetup: Sendable {
     if kind == .xandikos { try await makeRepository() }
     let tasks = TaskFolder(folder)
     if case .radicale = tasks.server { try writeProperties() }
+    if let owner = tasks.markedDevice, owner != store.device,
+      !store.devices.phonePublishers.contains(where: { $0.id == owner && $0.phone == tasks.mark })
+    {
+      throw Failure.otherDevice(owner)
+    }
     let earlier = PhoneConfiguration.read(of: store)
+    if let earlier, earlier.folder != folder {
+      _ = try await PhoneSetup.remove(earlier, of: store, keepingTasks: false)
+    }
     let isSame = earlier?.folder == folder && tasks.mark == earlier?.collection
     let name =
       collection ?? tasks.mark ?? "belfry-\(store.context.makeIdentifier().short)"
-    try tasks.setMark(name)
+    if tasks.mark != name { try tasks.setMark(name, by: store.device) }
     let configuration = PhoneConfiguration(
       folder: folder, collection: name, options: options, url: url ?? (isSame ? earlier?.url : nil),
       device: store.device)
@@ -82,6 +90,7 @@ public struct PhoneSetup: Sendable {
       try PhoneState.file(of: store).replace(with: state)
     }
     try configuration.write(to: store)
+    try store.devices.publish(to: name)
     return (configuration, leftAlone)
   }
 
@@ -137,6 +146,7 @@ public struct PhoneSetup: Sendable {
       if folder.server == .xandikos { try await folder.commit(removed) }
     }
     try state.replace(with: PhoneState())
+    try store.devices.publish(to: nil)
     PhoneConfiguration.remove(of: store)
     return removed.count
   }

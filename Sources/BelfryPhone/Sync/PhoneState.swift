@@ -28,6 +28,8 @@ struct PhoneState: Hashable, Sendable {
   struct Deletion: Hashable, Sendable {
     /// The effect of a deletion.
     enum State: String, Sendable {
+      /// More may follow.
+      case noticed
       /// The occurrence was skipped.
       case applied
       /// There were too many at once: nothing happens until the person has decided.
@@ -53,6 +55,8 @@ struct PhoneState: Hashable, Sendable {
   var entries: [String: Entry] = [:]
   var deletions: [Deletion] = []
   var intents: [Intent] = []
+  /// The time of the latest answer that was recorded; nil for none.
+  var lastAnswer: Instant?
   /// The names of files that were changed, and that the repository of Xandikos may not have yet.
   var uncommitted: Set<String> = []
 
@@ -107,6 +111,7 @@ struct PhoneState: Hashable, Sendable {
         }
         intents.append(
           Intent(name: fields[1], signature: PhoneState.signature(fields[2]), id: id, at: at))
+      case ("last", 2): lastAnswer = PhoneState.instant(fields[1])
       case ("uncommitted", 2): uncommitted.insert(fields[1])
       default: return nil
       }
@@ -128,6 +133,7 @@ struct PhoneState: Hashable, Sendable {
       text += "answer\t\(intent.name)\t\(PhoneState.text(intent.signature))\t"
       text += "\(PhoneState.text(intent.id))\t\(PhoneState.text(intent.at))\n"
     }
+    if let lastAnswer { text += "last\t\(PhoneState.text(lastAnswer))\n" }
     for name in uncommitted.sorted() { text += "uncommitted\t\(name)\n" }
     return Array(text.utf8)
   }

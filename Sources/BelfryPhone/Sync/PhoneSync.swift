@@ -40,6 +40,8 @@ public struct PhoneSync: Sendable {
   let settings: Settings
   let input: InputContext
   let decision: Decision
+  /// The time for which deletions rest before they count, in seconds: more may follow. 0 for a run that a person has started.
+  let deletionRest: Int64
   /// Is called after each step. An error that it throws ends the run, as a crash does.
   var didReach: @Sendable (Step) throws -> Void = { _ in }
 
@@ -55,10 +57,12 @@ public struct PhoneSync: Sendable {
   /// - Parameters:
   ///   - settings: The settings of the store, with those of this device.
   ///   - input: The context for the words of new tasks.
+  ///   - deletionRest: The time for which deletions rest before they count, in seconds.
   public init(
     _ store: Store, _ configuration: PhoneConfiguration, settings: Settings, input: InputContext,
-    decision: Decision = .none
+    decision: Decision = .none, deletionRest: Int64 = 0
   ) {
+    self.deletionRest = deletionRest
     self.store = store
     self.configuration = configuration
     self.settings = settings
@@ -80,6 +84,9 @@ public struct PhoneSync: Sendable {
     } catch let failure as TaskFolder.Failure {
       throw PhoneError(failure, configuration.folder)
     }
+    if let publisher = store.devices.phonePublisher, !publisher.isOwn {
+      return try standby(publisher)
+    }
     var report = PhoneReport()
     for pass in 1...PhoneSync.maxPasses {
       var run = PhoneRun(self, folder, decision: pass == 1 ? decision : .none)
@@ -87,6 +94,21 @@ public struct PhoneSync: Sendable {
       report.add(run.report)
       if !needsAnother { break }
     }
+    return report
+  }
+
+  /// Returns the report of a device that leaves the folder to another one.
+  ///
+  /// It forgets the files: what the other device removes must not count as deleted by the phone later.
+  private func standby(_ publisher: PhonePublisher) throws -> PhoneReport {
+    let file = PhoneState.file(of: store)
+    var state = file.read()
+    state.entries = state.entries.filter { $0.value.problem == PhoneState.earlier }
+    (state.deletions, state.intents) = ([], [])
+    if state != file.read() { try file.replace(with: state) }
+    var report = PhoneReport()
+    report.isStandby = true
+    report.nextChange = publisher.until
     return report
   }
 }

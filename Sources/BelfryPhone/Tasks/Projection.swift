@@ -60,19 +60,18 @@ struct Projection {
     for civil in (isOpen ? [status.current].compactMap { $0 } + status.alsoRinging : [])
       + status.missed
     {
-      add(task(timeline.occurrence(civil), of: alarm, status))
+      add(task(timeline.occurrence(civil), of: timeline, status))
     }
     for pending in status.pending {
-      var task = task(timeline.occurrence(pending.occurrence), of: alarm, status)
+      var task = task(timeline.occurrence(pending.occurrence), of: timeline, status)
       task.acknowledged = max(pending.since, task.due)
-      task.alert = pending.nextFollowUp.map { max($0, task.due) } ?? task.due
       // A strict alarm rings at its follow-ups: the one that rings has replaced this task's state.
       if tasks[task.id] == nil || !isOpen { tasks[task.id] = task }
     }
     var count = 0
     for occurrence in timeline.upcoming(after: now) {
       if count > 0, occurrence.at >= end { break }
-      add(task(occurrence, of: alarm, status))
+      add(task(occurrence, of: timeline, status))
       count += 1
       if count >= Projection.maxTasks { break }
     }
@@ -87,7 +86,7 @@ struct Projection {
     switch timeline.phase(of: id.occurrence, at: now, status: status) {
     case .done, .autoCompleted:
       let record = alarm.progress.occurrences[id.occurrence]
-      var task = task(timeline.occurrence(id.occurrence), of: alarm, status)
+      var task = task(timeline.occurrence(id.occurrence), of: timeline, status)
       task.status = .done(record?.since ?? task.due)
       return task
     default: return nil
@@ -95,16 +94,17 @@ struct Projection {
   }
 
   private func task(
-    _ occurrence: Timeline.Occurrence, of alarm: Alarm, _ status: AlarmStatus
+    _ occurrence: Timeline.Occurrence, of timeline: Timeline, _ status: AlarmStatus
   ) -> PhoneTask {
+    let alarm = timeline.alarm
     var task = PhoneTask(
       id: OccurrenceID(alarm: alarm.id, occurrence: occurrence.civil), title: alarm.title,
       note: alarm.note, footer: footer(of: alarm), due: occurrence.at, time: occurrence.time,
-      ringsSince: occurrence.at, alert: occurrence.at,
-      warnings: (alarm.delivery.warnings?.seconds ?? []).map {
-        occurrence.at.adding(seconds: -$0)
-      }, acknowledged: nil, isSnoozed: false, status: .open,
-      tags: alarm.tags.map(\.text).sorted(), isImportant: alarm.delivery.persistent,
+      ringsSince: occurrence.at,
+      alert: timeline.phoneAlert(of: occurrence.civil, at: now, settings: settings)
+        ?? occurrence.at, warnings: timeline.phoneWarnings(of: occurrence.civil),
+      acknowledged: nil, isSnoozed: false, status: .open, tags: alarm.tags.map(\.text).sorted(),
+      isImportant: alarm.delivery.persistent,
       created: alarm.mergeState.stamps.values.map(\.time).max() ?? alarm.progress.armed)
     if let record = alarm.progress.occurrences[occurrence.civil], record.answer == .snoozed {
       // The acknowledgment stays after the snooze: the phone's file has it, too.
@@ -112,7 +112,6 @@ struct Projection {
       task.ringsSince = max(task.ringsSince, record.snooze.until ?? task.ringsSince)
     }
     if let snooze = status.snooze, snooze.occurrence == occurrence.civil {
-      task.alert = snooze.until
       task.ringsSince = snooze.until
       task.isSnoozed = true
     }

@@ -51,6 +51,10 @@ struct TaskReading: Hashable, Sendable {
   let recurs: Bool
   /// The texts of the tags.
   let tags: [String]
+  /// The tags among them that Belfry has written.
+  let ownTags: Set<String>
+  /// True if Belfry has written the priority.
+  let hasOwnPriority: Bool
   /// True if Tasks.org has written the file. It leaves the acknowledgment of a snooze in it, and writes no other.
   let isFromTasksOrg: Bool
   /// True if the task is a part of another one.
@@ -85,6 +89,10 @@ struct TaskReading: Hashable, Sendable {
     recurs = task.first("RRULE") != nil
     modified = instant(task.first("LAST-MODIFIED"))
     tags = task.all("CATEGORIES").flatMap { TaskReading.list($0.value) }
+    let labels = task.first(TaskProperty.labels)?.value.split(
+      separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+    ownTags = Set(labels.map { TaskReading.list(String($0.last ?? "")) } ?? [])
+    hasOwnPriority = labels?.first?.isEmpty == false
     status = TaskReading.status(of: task, completed: task.first("COMPLETED"), zones)
     let anchors = (start: instant(task.first("DTSTART")), due: instant(task.first("DUE")))
     let own = Set(TaskReading.ownAlerts(of: task, due: anchors.due, zones: zones))
@@ -180,5 +188,13 @@ struct TaskReading: Hashable, Sendable {
       elements[elements.count - 1].append(character)
     }
     return elements.map { ContentLine.unescaped($0) }.filter { !$0.isEmpty }
+  }
+
+  /// True if the task is as Belfry has written it, in everything that counts as an edit.
+  var isUntouched: Bool {
+    guard let revision, case .instant(let due) = due else { return false }
+    return TaskRevision.hash(title) == revision.title && TaskRevision.hash(note) == revision.note
+      && TaskRevision.hash(TaskProperty.utc(due)) == revision.due
+      && (status == .open) == (revision.status == TaskRevision.hash(PhoneTask.openStatus))
   }
 }

@@ -16,7 +16,7 @@ enum TaskWriting {
     component.set("DESCRIPTION", ContentLine.escaped(task.description))
     // No start: apps hide a task until then.
     component.set("DUE", TaskProperty.utc(task.due))
-    setLabels(task, &component)
+    setLabels(task, nil, &component)
     setStatus(task, nil, &component)
     setAlerts(task, [], &component)
     setMarks(task, &component)
@@ -50,7 +50,7 @@ enum TaskWriting {
       if component.first("DTSTART") != nil { component.set("DTSTART", TaskProperty.utc(task.due)) }
     }
     component.remove("RRULE")
-    if reading.revision?.labels != wanted.labels { setLabels(task, &component) }
+    if reading.revision?.labels != wanted.labels { setLabels(task, reading, &component) }
     setStatus(task, reading.status, &component)
     if task.status == .open, needsAlerts(task, reading) {
       setAlerts(task, reading.alerts, &component)
@@ -65,17 +65,34 @@ enum TaskWriting {
 
   // MARK: Parts
 
-  private static func setLabels(_ task: PhoneTask, _ component: inout TaskComponent) {
-    if task.tags.isEmpty {
+  /// Sets the tags and the priority. Those of the app stay.
+  private static func setLabels(
+    _ task: PhoneTask, _ reading: TaskReading?, _ component: inout TaskComponent
+  ) {
+    func isSame(_ text: String, _ tag: String) -> Bool { (try? AlarmTag(text))?.text == tag }
+    let kept = (reading?.tags ?? []).filter { text in
+      reading?.ownTags.contains(text) != true || task.tags.contains { isSame(text, $0) }
+    }
+    let new = task.tags.filter { tag in !kept.contains { isSame($0, tag) } }
+    if kept + new == [] {
       component.remove("CATEGORIES")
     } else {
-      component.set("CATEGORIES", task.tags.map(ContentLine.escaped).joined(separator: ","))
+      component.set("CATEGORIES", (kept + new).map(ContentLine.escaped).joined(separator: ","))
     }
-    if task.isImportant {
+    var own = reading?.hasOwnPriority ?? false
+    if task.isImportant, component.first("PRIORITY") == nil {
       component.set("PRIORITY", "1")
-    } else {
+      own = true
+    } else if !task.isImportant, own {
       component.remove("PRIORITY")
+      own = false
     }
+    let tags = task.tags.filter { tag in
+      new.contains(tag) || reading?.ownTags.contains(tag) == true
+    }
+    component.set(
+      TaskProperty.labels,
+      (own ? "1/" : "/") + tags.map(ContentLine.escaped).joined(separator: ","))
   }
 
   private static func setStatus(

@@ -154,7 +154,7 @@ struct DaemonLoop {
       // A remote that is new or corrected does not wait for the next interval.
       if watches.update(remotes, of: store) { syncs.reset() }
     case .remoteReported(let remote, let report): handle(report, of: remote)
-    case .phoneFolderChanged: phone.request(at: context.now)
+    case .phoneFolderChanged: phone.requestForPhone(at: context.now)
     case .completed(let result):
       tasks.complete()
       handle(result)

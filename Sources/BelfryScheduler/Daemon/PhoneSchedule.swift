@@ -7,7 +7,7 @@ import Glibc
 
 /// The schedule of `belfry phone sync`, which brings the store and the folder of the phone's tasks together. One runs at a
 /// time, soon after each change on either side.
-struct PhoneSchedule {
+public struct PhoneSchedule {
   private var configuration: PhoneConfiguration?
   /// The configuration file at the last check; nil without one.
   private var signature: FileSignature?
@@ -15,9 +15,12 @@ struct PhoneSchedule {
   private var isRunning = false
   private var due: Instant?
   private var failures: Int64 = 0
+  private var needsSecondRun = false
 
   /// The delay between a change and the run, in milliseconds. Several files may change together.
   private static let delay: Int64 = 10
+  /// The time for which deletions rest before they count, in seconds.
+  public static let deletionRest: Int64 = 3
   /// The time between two runs without a change, in seconds: tasks come into the horizon.
   private static let interval: Int64 = 3600
   /// The same time for a folder whose changes the kernel does not report.
@@ -36,14 +39,22 @@ struct PhoneSchedule {
     if signature == self.signature { return }
     self.signature = signature
     configuration = PhoneConfiguration.read(of: store)
+    let before = watch
     watch = configuration.flatMap { PhoneFolderWatch($0.folder, send: send) }
-    due = configuration == nil ? nil : now
+    // Without a folder to watch, the next attempt comes later.
+    if watch != nil || before != nil || due == nil { due = configuration == nil ? nil : now }
   }
 
   /// Forgets the configuration, for another store.
   mutating func forget() { self = PhoneSchedule() }
 
-  /// Requests a run, because a side has changed.
+  /// Requests a run, because the phone has changed the folder. A second one follows: deletions rest before they count.
+  mutating func requestForPhone(at now: Instant) {
+    needsSecondRun = true
+    request(at: now)
+  }
+
+  /// Requests a run, because the store has changed.
   mutating func request(at now: Instant) {
     guard configuration != nil else { return }
     let soon = Instant(milliseconds: now.milliseconds + PhoneSchedule.delay)
@@ -66,17 +77,21 @@ struct PhoneSchedule {
     isRunning = false
     guard let configuration else { return }
     failures = failed ? failures + 1 : 0
+    // A folder that was missing is another one when it is back.
+    if watch?.isInPlace != true { signature = nil }
     if failed {
-      // A folder that was missing is another one when it is back.
-      if watch?.isInPlace != true { signature = nil }
       let delay = min(Int64(300_000), 2_000 << min(failures, 8))
       let retry = Instant(milliseconds: now.milliseconds + delay)
       due = due.map { min($0, retry) } ?? retry
       return
     }
     let isReported = watch != nil && !RepositoryFolder.isShared(configuration.folder)
-    let next = now.adding(
-      seconds: isReported ? PhoneSchedule.interval : PhoneSchedule.shortInterval)
+    let pause =
+      needsSecondRun
+      ? PhoneSchedule.deletionRest + 1
+      : isReported ? PhoneSchedule.interval : PhoneSchedule.shortInterval
+    needsSecondRun = false
+    let next = now.adding(seconds: pause)
     due = due.map { min($0, next) } ?? next
   }
 }

@@ -42,11 +42,15 @@ struct PhoneTasks {
   }
 
   /// Runs once.
-  func run(_ decision: PhoneSync.Decision = .none) async throws -> PhoneReport {
+  ///
+  /// - Parameter deletionRest: The time for which deletions rest before they count, in seconds.
+  func run(
+    _ decision: PhoneSync.Decision = .none, deletionRest: Int64 = 0
+  ) async throws -> PhoneReport {
     let parser = InputParser(context, calendar: store.calendars.workCalendar)
     let sync = PhoneSync(
       store, configuration, settings: try context.settings(store), input: parser.context,
-      decision: decision)
+      decision: decision, deletionRest: deletionRest)
     do {
       return try await sync.run()
     } catch let error as PhoneError {

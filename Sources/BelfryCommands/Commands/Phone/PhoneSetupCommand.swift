@@ -14,8 +14,8 @@ struct PhoneSetupCommand: AsyncParsableCommand {
       the answer.
 
         belfry phone setup
-        belfry phone setup --folder ~/.local/share/radicale/collections/collection-root/me/belfry
-        belfry phone setup --folder ~/tasks/belfry --only health --neutral --yes
+        belfry phone setup --folder ~/dav/collection-root/me/belfry
+        belfry phone setup --folder ~/tasks --only health --neutral --yes
       """)
 
   @Option(help: "The folder. It is made if it is missing.", completion: .directory)
@@ -116,7 +116,23 @@ struct PhoneSetupCommand: AsyncParsableCommand {
 
   /// Returns the collection of another device that publishes to the folder, too; nil for one of this device.
   private func collection(_ setup: PhoneSetup, _ store: Store) throws -> String? {
-    nil
+    let others = store.devices.phonePublishers.filter { $0.id != store.device }
+    if let with {
+      let device = others.first {
+        $0.name.lowercased() == with.lowercased() || $0.id.text.hasPrefix(with)
+      }
+      guard let device else {
+        throw CommandError(
+          .usage, "no other device '\(Printable.text(with))' publishes tasks.",
+          hint: others.isEmpty
+            ? "Leave out --with."
+            : "These do: \(others.map { Printable.text($0.name) }.joined(separator: ", ")).")
+      }
+      return device.phone
+    }
+    // The server has given this device the tasks that another one publishes.
+    guard setup.hasTasksOfStore(), others.count == 1 else { return nil }
+    return others.first?.phone
   }
 }
 
@@ -139,8 +155,12 @@ extension CommandError {
       self.init(
         .failed, "git could not make the repository: \(Printable.text(reason)).",
         hint: "Check the folder and its permissions.")
-    case .otherStore:
-      self.init(.usage, "another store publishes to this folder.", hint: "Choose another folder.")
+    case .otherDevice:
+      self.init(
+        .notPossible, "another device has set up this folder, and this store does not know it yet.",
+        hint:
+          "If it is one of yours: belfry sync on both, then try again. Otherwise choose another folder."
+      )
     }
   }
 }

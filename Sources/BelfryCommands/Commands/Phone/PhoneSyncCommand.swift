@@ -1,6 +1,7 @@
 import ArgumentParser
 import BelfryDocuments
 import BelfryPhone
+import BelfryScheduler
 import BelfryTerminal
 
 struct PhoneSyncCommand: AsyncParsableCommand {
@@ -42,7 +43,9 @@ struct PhoneSyncCommand: AsyncParsableCommand {
       if background { return }
       throw PhoneTasks.notSetUp
     }
-    let report = try await tasks.run(skipDeleted ? .skip : restoreDeleted ? .restore : .none)
+    let report = try await tasks.run(
+      skipDeleted ? .skip : restoreDeleted ? .restore : .none,
+      deletionRest: background ? PhoneSchedule.deletionRest : 0)
     for completion in report.completions {
       await context.runDoneAction(after: completion.event, of: completion.alarm)
     }
