@@ -33,7 +33,22 @@ extension Store.Change {
   func at(_ place: String) -> Store.Change {
     var change = self
     for index in change.entries.indices { change.entries[index].via = place }
+    // No device of the store has snoozed: the steps of a cascade go on at the latest one, that of the phone.
+    for entry in entries where entry.action == .snoozed {
+      guard let civil = entry.occurrence,
+        let index = change.alarms.firstIndex(where: { $0.id == entry.alarm })
+      else { continue }
+      change.alarms[index].progress.occurrences[civil]?.snooze.history.forgetLatestDevice()
+    }
     change.message.setPlace(place)
     return change
+  }
+}
+
+extension [CascadeRun.Snooze] {
+  /// Removes the device from the latest snooze.
+  fileprivate mutating func forgetLatestDevice() {
+    guard let index = indices.max(by: { self[$0].at < self[$1].at }) else { return }
+    self[index] = CascadeRun.Snooze(at: self[index].at, until: self[index].until)
   }
 }

@@ -23,6 +23,8 @@ package struct DeviceDocument: JSONDocument {
   let owner: String?
   /// True if the device places calls.
   let calls: Bool
+  /// The name of the collection of tasks that the device publishes for a phone.
+  let phone: String?
 
   package init(_ device: Device) {
     id = device.id.text
@@ -30,6 +32,7 @@ package struct DeviceDocument: JSONDocument {
     kind = device.kind?.rawValue
     owner = device.owner
     calls = device.calls
+    phone = device.phone
   }
 }
 

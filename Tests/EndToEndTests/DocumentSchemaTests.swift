@@ -186,6 +186,7 @@ import Testing
         Call("calendar", "import", "de", sandbox.root + "/days.ics", is: "HolidayCalendar"),
         Call("calendar", "list", lists: "HolidayCalendar"),
         Call("calendar", "show", "de", is: "HolidayCalendar"),
+        Call("phone", is: "PhoneStatus"),
         Call(
           "add", "Tea", "every day 9am until 2027-05-01 except 2026-12-24", "--note", "green",
           "--tag", "home", "--run", "light", "--warn", "1d", "--follow-ups", "30m", is: "Alarm"),

@@ -94,6 +94,11 @@ import Testing
       // It calls a number.
       skipped: ["belfry calls test"], replacements: ["AC…": "AC1"]),
     Article(
+      path: manual + "Phone.md",
+      setup: ["belfry tier plus", "belfry add Rent every month on the 1st 9:00"],
+      // It needs a terminal.
+      skipped: ["belfry phone setup\n"]),
+    Article(
       path: manual + "Partners.md",
       setup: ["belfry tier premium", "git init -q --bare mailbox.git"],
       replacements: [

@@ -36,7 +36,7 @@ READING = {
     "list", "tags", "completion", "next", "month", "week", "year", "when", "why", "show", "pending", "calendar list", "calendar show", "log", "stats", "catalog", "explain", "export", "status", "backup", "ring",
     "service status", "battery status", "battery predict", "cascade list", "cascade preview", "cascade status",
     "calls show", "partner list", "partner log", "partner keys export", "settings show",
-    "settings get", "sounds list", "sounds play", "remote list", "conflicts list", "hooks status",
+    "settings get", "phone status", "sounds list", "sounds play", "remote list", "conflicts list", "hooks status",
 }
 # The verbs that write and are tested in another way, each with the reason.
 ELSEWHERE = {
@@ -50,6 +50,9 @@ ELSEWHERE = {
     "partner send": "needs a second person", "partner recall": "needs a second person",
     "partner reply": "needs a second person", "partner rename": "needs a second person",
     "partner alarms": "needs a former partner; one commit, as an edit is",
+    "phone setup": "writes a folder beside the store: BelfryPhoneTests and Tests/Phone",
+    "phone sync": "BelfryPhoneTests ends runs at each step; Tests/Phone kills them",
+    "phone remove": "writes a folder beside the store",
     "partner keys import": "needs a second person",
 }
 # Kinds that can refuse because the action is not possible now.

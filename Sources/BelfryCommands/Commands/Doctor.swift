@@ -14,8 +14,8 @@ struct Doctor: AsyncParsableCommand {
     abstract: "Check the store and its environment, and repair damage.",
     discussion: """
       Checks the store, its records and log, the clock and the time zones, the hooks, the notifications, the \
-      scheduler, the battery, the devices, the cascades, the partners and the remotes. The exit status is 0 only if \
-      there is no problem.
+      scheduler, the battery, the devices, the cascades, the phone, the partners and the remotes. The exit status is 0 \
+      only if there is no problem.
 
       --repair removes stale locks, resets the branch to its latest complete commit, restores damaged objects from the \
       work tree or a remote, restores removed records, and arms alarms again that a fast clock had settled. It moves \
@@ -102,14 +102,14 @@ struct Doctor: AsyncParsableCommand {
 
 /// One part of a check, which runs in a child process.
 enum Examination: String, ExpressibleByArgument {
-  case store, records, log, time, hooks, notifications, scheduler, battery, cascade, partners,
-    remotes,
+  case store, records, log, time, hooks, notifications, scheduler, battery, cascade, phone,
+    partners, remotes,
     repair
 
   /// All examinations except the repair, in the order of the output.
   static let checks: [Examination] = [
     .store, .records, .log, .time, .hooks, .notifications, .scheduler, .battery, .cascade,
-    .partners,
+    .phone, .partners,
     .remotes,
   ]
 
@@ -147,6 +147,7 @@ enum Examination: String, ExpressibleByArgument {
       case .scheduler: await scheduler(store, context) + deliveries(store, context)
       case .battery: [await battery(context)]
       case .cascade: DeviceCheck(store).diagnoses() + (try CascadeCheck(store, context).diagnoses())
+      case .phone: PhoneCheck(store).diagnoses()
       case .partners: try await PartnerCheck(store, context).diagnoses()
       case .remotes: try await remotes(store, context)
       case .repair: []

@@ -85,6 +85,7 @@ struct TickCommand: AsyncParsableCommand {
     do {
       let report = try await tasks.run()
       if !quiet, !common.json, !report.recorded.isEmpty { PhoneText(context).show(report) }
+      await tasks.ask(about: report)
       for completion in report.completions {
         await context.runDoneAction(after: completion.event, of: completion.alarm)
       }

@@ -60,7 +60,7 @@ struct PhoneText {
     return parts.joined(separator: ", ")
   }
 
-  private func showHeld(_ number: Int) {
+  func showHeld(_ number: Int) {
     if number == 0 { return }
     CommandDiagnostic.warn(
       "\(count(number, "task")) were deleted on the phone at once; nothing was skipped yet.",

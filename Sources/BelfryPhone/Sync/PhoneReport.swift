@@ -43,6 +43,8 @@ public struct PhoneReport: Hashable, Sendable {
   public var recorded: [Recorded] = []
   /// The occurrences whose tasks were deleted together, and that wait for a decision.
   public var held: [OccurrenceID] = []
+  /// The number of them that are new in this run, so that the person has to be asked.
+  public var newlyHeld = 0
   /// The files that Belfry ignores.
   public var problems: [Problem] = []
   /// True if another device publishes the tasks at present.

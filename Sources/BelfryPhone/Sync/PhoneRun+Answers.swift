@@ -104,6 +104,7 @@ extension PhoneRun {
       change(to: .held)
       // One that is due soon does not wait for a decision.
       state.deletions = state.deletions.filter { $0.state != .held || holdEnd(of: $0) > now }
+      report.newlyHeld = state.deletions.count { $0.state == .held } - held.count
       return skipped
     }
     let rest = now.milliseconds - min(latest, now).milliseconds

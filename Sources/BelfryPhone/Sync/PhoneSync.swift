@@ -142,6 +142,7 @@ extension PhoneReport {
     removed += other.removed
     recorded += other.recorded
     completions += other.completions
+    newlyHeld += other.newlyHeld
     (tasks, held, problems) = (other.tasks, other.held, other.problems)
     (isStandby, nextChange) = (other.isStandby, other.nextChange)
   }

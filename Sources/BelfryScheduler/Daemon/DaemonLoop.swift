@@ -287,7 +287,7 @@ struct DaemonLoop {
       syncs.finishMailboxes(succeeded: result.failure == nil, at: context.now)
       syncs.recordBranch(situation)
     case .phoneSynced(let result):
-      failures.report(.phoneSync, result.failure)
+      failures.report(.phoneSync, result)
       phone.finish(failed: result.failure != nil, at: context.now)
     case .callFinished(let callout, let result):
       failures.report(.call(callout.alarm), result.failure)

@@ -134,7 +134,7 @@ package struct LogText: Sendable {
       text += separator + Printable.text(details)
     }
     if let done = entry.effective { text += ", " + times.at(done) }
-    guard hasDevices else { return text }
+    guard hasDevices || entries.contains(where: { $0.via != nil }) else { return text }
     if entries.count == 1 { return "\(text)  \(device(entry))" }
     var devices: [String] = []
     for entry in entries.reversed() {
@@ -153,7 +153,7 @@ package struct LogText: Sendable {
   package func event(_ entry: LogEntry) -> String {
     let details = text(entry).map { ", \(Printable.text($0))" } ?? ""
     let action = "\(entry.label)\(entry.auto ? " automatically" : "")"
-    let device = hasDevices ? "  \(device(entry))" : ""
+    let device = hasDevices || entry.via != nil ? "  \(device(entry))" : ""
     return "\(times.relative(entry.at))  \(action)\(details)\(device)"
   }
 

@@ -120,7 +120,8 @@ struct CascadeEditing {
     }
     if plan.isOn, plan.usesPhoneTasks, store.devices.phonePublishers.isEmpty {
       CommandDiagnostic.warn(
-        "no device of this store publishes tasks for a phone, so that step does not ring.")
+        "no device of this store publishes tasks for a phone, so that step does not ring.",
+        hints: ["Set it up: belfry phone setup"])
     }
     if plan.isActive, plan.targets != [.phoneTasks], !store.sync.hasRemote {
       CommandDiagnostic.warn(

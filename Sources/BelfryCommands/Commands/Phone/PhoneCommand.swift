@@ -1,6 +1,7 @@
 import ArgumentParser
 import BelfryCore
 import BelfryPhone
+import BelfryScheduler
 import BelfryStore
 import BelfryTerminal
 
@@ -56,6 +57,20 @@ struct PhoneTasks {
     } catch let error as PhoneError {
       throw CommandError(error)
     }
+  }
+
+  /// Asks with a notification about tasks that were deleted together.
+  func ask(about report: PhoneReport) async {
+    if report.newlyHeld <= 0 { return }
+    let message = Notification.Message(
+      id: context.storeContext.makeIdentifier(),
+      headline: "\(report.held.count) tasks were deleted on the phone at once",
+      body: "Nothing was skipped yet. To skip them: belfry phone sync --skip-deleted",
+      at: context.storeContext.now)
+    let outcome = await context.hooks(registry: HookRegistry.folder(of: store)).deliver(
+      PendingDelivery(due: context.storeContext.now, notification: .message(message)), snooze: 0)
+    // A failure needs no retry, as 'belfry phone' and 'belfry doctor' show it, too.
+    if case .undelivered = outcome { PhoneText(context).showHeld(report.held.count) }
   }
 
   /// The error of a command that needs a folder.

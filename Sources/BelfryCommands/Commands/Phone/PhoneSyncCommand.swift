@@ -49,7 +49,10 @@ struct PhoneSyncCommand: AsyncParsableCommand {
     for completion in report.completions {
       await context.runDoneAction(after: completion.event, of: completion.alarm)
     }
-    if background { return }
+    if background {
+      await tasks.ask(about: report)
+      return
+    }
     if common.json { return try Console.write(PhoneReportDocument(report)) }
     PhoneText(context).show(report)
   }
