@@ -88,7 +88,9 @@ struct PhoneSetupDialogue {
   // MARK: The phone
 
   /// Shows the steps on the phone, with a QR code of the server's address.
-  func showSteps(_ configuration: PhoneConfiguration) {
+  ///
+  /// - Parameter hasTest: True if there will be a task to tick off.
+  func showSteps(_ configuration: PhoneConfiguration, hasTest: Bool) {
     Console.write("\n")
     if let url = configuration.url, let code = try? QRCode(url) {
       for line in code.lines(isColored: context.style.isColored) { Console.write(line + "\n") }
@@ -103,7 +105,9 @@ struct PhoneSetupDialogue {
       "Choose the list Belfry.",
       "Sync as often as the app can: 15 minutes in DAVx5. Tasks.org syncs each hour, and at once after a change.",
       "Allow notifications and exact alarms, and switch the battery optimization off for the app.",
-      "Sync, and tick off the task '\(PhoneTest.title)'.",
+      hasTest
+        ? "Sync, and tick off the task '\(PhoneTest.title)'."
+        : "Sync. The tasks of the next 30 days are in the list.",
     ]
     Console.line("On the phone:")
     for (index, step) in steps.enumerated() { Console.line("  \(index + 1). \(step)") }

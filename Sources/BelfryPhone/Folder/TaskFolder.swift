@@ -138,7 +138,8 @@ struct TaskFolder: Sendable {
   /// Waits for the lock of the server, if it has one.
   func lock() throws -> FileLock? {
     guard case .radicale(let path) = server else { return nil }
-    let lock = try FileLock(path, mode: 0o600)
+    // A server of another user must be able to take it, too.
+    let lock = try FileLock(path, mode: mode)
     guard try lock.lock(timeout: TaskFolder.lockTimeout) else { throw Failure.locked }
     return lock
   }

@@ -99,8 +99,9 @@ extension PhoneRun {
         self.state.deletions[index].state = state
       }
     }
-    let applied = state.deletions.count { $0.state == .applied }
-    if applied + noticed.count > PhoneRun.maxDeletions, decision != .skip {
+    // Those that are held already belong to the same series.
+    let earlier = state.deletions.count { $0.state != .noticed }
+    if earlier + noticed.count > PhoneRun.maxDeletions, decision != .skip {
       change(to: .held)
       // One that is due soon does not wait for a decision.
       state.deletions = state.deletions.filter { $0.state != .held || holdEnd(of: $0) > now }

@@ -107,8 +107,8 @@ extension PhoneRun {
   /// It stays until the next run for another reason. Two devices that know different things would otherwise answer each
   /// other's files without end.
   private func isFromOtherPublisher(_ file: ReadFile) -> Bool {
-    guard store.devices.sharesPhoneCollection, let id = file.reading.id, let name = names[id],
-      let written = file.reading.revision, let known = state.entries[name]
+    guard let id = file.reading.id, let name = names[id], let written = file.reading.revision,
+      let known = state.entries[name], known.signature != nil
     else { return false }
     return known.revision != written.text && file.reading.isUntouched
   }

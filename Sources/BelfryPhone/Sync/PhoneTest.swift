@@ -39,9 +39,16 @@ public struct PhoneTest: Sendable {
     task.set("SUMMARY", PhoneTest.title)
     task.set(
       "DESCRIPTION", "This shows that Belfry's alarms reach this device\\, and its answers Belfry.")
-    task.set("DUE", TaskProperty.utc(now.adding(seconds: 60)))
+    let due = TaskProperty.utc(now.adding(seconds: 60))
+    task.set("DUE", due)
     task.set("STATUS", "NEEDS-ACTION")
     task.set(PhoneTest.mark, "TRUE")
+    // It rings, so that the person sees that notifications are allowed.
+    var alarm = TaskComponent("VALARM")
+    alarm.set("ACTION", "DISPLAY")
+    alarm.set("DESCRIPTION", PhoneTest.title)
+    alarm.set("TRIGGER;VALUE=DATE-TIME", due)
+    task.items.append(.component(alarm))
     var document = TaskDocument()
     document.task = task
     let lock = try folder.lock()

@@ -96,7 +96,7 @@ struct PhoneSetupCommand: AsyncParsableCommand {
       )
     }
     if yes { return }
-    dialogue.showSteps(configuration)
+    dialogue.showSteps(configuration, hasTest: !noTest && canAsk)
     if !noTest, canAsk { try await dialogue.test(configuration, store) }
   }
 
