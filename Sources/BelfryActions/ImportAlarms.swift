@@ -10,19 +10,24 @@ import BelfryStore
 public struct ImportAlarms {
   private let imported: [ForeignAlarm]
   private let ended: [Identifier]
+  private let returning: Set<Identifier>
 
   /// Creates the import of alarms.
   ///
   /// - Parameters:
   ///   - imported: The alarms of the document.
-  ///   - ended: The alarms whose items are cancelled or completed.
-  public init(_ imported: [ForeignAlarm], ended: [Identifier] = []) {
+  ///   - ended: The alarms whose items are cancelled or completed, or have vanished.
+  ///   - returning: The alarms that come back if they are deleted. Others stay deleted.
+  public init(
+    _ imported: [ForeignAlarm], ended: [Identifier] = [], returning: Set<Identifier> = []
+  ) {
     self.imported = imported
     self.ended = ended
+    self.returning = returning
   }
 
   /// The result of an import.
-  public struct Result {
+  public struct Result: Sendable {
     /// The alarms that are new.
     public let new: [ForeignAlarm]
     /// The alarms of an earlier import that differ from the document, as they were, and what the document has.
@@ -62,7 +67,7 @@ public struct ImportAlarms {
     }
     let moves = ImportMoves(moving, defining: Set(updated.map(\.before.id)))
     let moved = try moves.preview(in: store)
-    let returned = Set(moved.flatMap(\.returned))
+    let returned = Set(moved.flatMap(\.returned)).union(returning)
     let new = (imported + moved.flatMap(\.alone)).filter { item in
       known[item.id].map { $0.isDeleted && returned.contains(item.id) } ?? true
     }
@@ -164,7 +169,7 @@ extension Alarm {
   fileprivate static let importedFields: Set<Field> = [.title, .note, .schedule, .zone]
 
   /// True if no field of the import was edited since: an import stamps all of them at the same time.
-  fileprivate var isAsImported: Bool {
+  var isAsImported: Bool {
     Set(Alarm.importedFields.map { mergeState.stamps[$0]?.time }).count == 1
   }
 }
@@ -210,7 +215,7 @@ public struct ImportChanges {
   public init(_ changes: [ForeignChange]) { self.changes = changes }
 
   /// A skipped occurrence.
-  public struct Skipped {
+  public struct Skipped: Sendable {
     /// The alarm.
     public let alarm: Alarm
     /// The occurrence.

@@ -10,7 +10,7 @@ public struct CalendarDocument {
   /// The maximum size of a document, in bytes.
   public static let largest = 16 << 20
 
-  private let library: CalendarLibrary
+  let library: CalendarLibrary
 
   /// Loads libical.
   ///
@@ -89,6 +89,31 @@ public struct CalendarDocument {
   public func read(
     _ bytes: [UInt8], now: Instant, zones: ZoneLibrary, calendar: WorkCalendar = .standard
   ) throws(ExchangeError) -> (alarms: [ForeignAlarm], leftOut: [Remark]) {
+    let documents = try library.read(bytes)
+    let reading = read(
+      documents.flatMap(\.items), of: documents, now: now, zones: zones, calendar: calendar)
+    return (reading.alarms, reading.leftOut)
+  }
+
+  /// The alarms of some events and to-dos.
+  struct Reading {
+    var alarms: [ForeignAlarm] = []
+    /// A remark for each item that was left out.
+    var leftOut: [Remark] = []
+    /// The UIDs of the items of alarms, except for those that Belfry exported.
+    var uids: [Identifier: String] = [:]
+    /// The UIDs of the items that Belfry cannot represent.
+    var unsupported: Set<String> = []
+    /// The UIDs of the cancelled and completed items, with the identifiers of their alarms.
+    var ended: [String: [Identifier]] = [:]
+  }
+
+  /// Reads the alarms of some events and to-dos of calendars.
+  func read(
+    _ items: [CalendarComponent], of documents: [CalendarComponent], now: Instant,
+    zones: ZoneLibrary, calendar: WorkCalendar
+  ) -> Reading {
+    var reading = Reading()
     var alarms: [Identifier: ForeignAlarm] = [:]
     var order: [Identifier] = []
     func add(_ alarm: ForeignAlarm) {
@@ -101,8 +126,6 @@ public struct CalendarDocument {
       known.skipped = Set(known.skipped + alarm.skipped).sorted()
       alarms[alarm.id] = known
     }
-    let documents = try library.read(bytes)
-    let items = documents.flatMap(\.items)
     let exported = ExportedAlarms(items, library: library, zones: zones, calendar: calendar)
     let calendarZones = CalendarZones(zones, documents, library, now: now)
     var others: [CalendarComponent] = []
@@ -138,13 +161,17 @@ public struct CalendarDocument {
     var context = CalendarContext(library: library, zones: calendarZones, now: now)
     context.events = Set(
       items.filter { $0.name == "VEVENT" }.compactMap { $0.first("UID")?.value })
-    var leftOut: [Remark] = []
     for series in CalendarSeries.groups(of: others) {
       let result = CalendarItem.alarms(of: series, context)
       result.alarms.forEach(add)
-      leftOut += result.leftOut
+      reading.leftOut += result.leftOut
+      for alarm in result.alarms { reading.uids[alarm.id] = series.uid ?? alarm.id.text }
+      let uid = series.uid ?? result.leftOut.first?.title ?? ""
+      if result.leftOut.contains(where: \.isFailure) { reading.unsupported.insert(uid) }
+      reading.ended[uid, default: []] += result.leftOut.compactMap(\.ended)
     }
-    return (order.compactMap { alarms[$0] }, leftOut)
+    reading.alarms = order.compactMap { alarms[$0] }
+    return reading
   }
 
   /// Reads the changes of single occurrences whose series is not in the document.
@@ -153,7 +180,13 @@ public struct CalendarDocument {
   public func changes(
     _ bytes: [UInt8], now: Instant, zones: ZoneLibrary
   ) throws(ExchangeError) -> [ForeignChange] {
-    let documents = try library.read(bytes)
+    changes(of: try library.read(bytes), now: now, zones: zones)
+  }
+
+  /// Reads the changes of single occurrences whose series is not in the calendars.
+  func changes(
+    of documents: [CalendarComponent], now: Instant, zones: ZoneLibrary
+  ) -> [ForeignChange] {
     let items = documents.flatMap(\.items)
     guard items.contains(where: { $0.first("RECURRENCE-ID") != nil }) else { return [] }
     let context = CalendarContext(

@@ -7,6 +7,11 @@ struct CalendarSeries {
   /// The items that a later revision in the document replaces.
   var replaced: [CalendarComponent] = []
 
+  /// The UID; nil if the items have none.
+  var uid: String? {
+    (items + changes + replaced).first?.first("UID").map(\.value).flatMap { $0.isEmpty ? nil : $0 }
+  }
+
   /// Groups components by their UID, in the order of their first appearance.
   ///
   /// 1. A component without a UID is a group of its own.

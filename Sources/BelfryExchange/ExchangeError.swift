@@ -74,6 +74,9 @@ public struct ForeignAlarm: Sendable {
     }
   }
 
+  /// The title of an item without one.
+  static let untitled = "Untitled"
+
   /// Returns a valid title and note for any text.
   package static func texts(_ title: String, _ note: String?) -> (title: String, note: String?) {
     func clean(_ text: String, keeping kept: Set<Unicode.Scalar>, to count: Int) -> String {
@@ -86,7 +89,7 @@ public struct ForeignAlarm: Sendable {
     let note = note.flatMap { note in
       (try? AlarmText.note(clean(note, keeping: ["\n"], to: AlarmText.longestNote))) ?? nil
     }
-    return (title ?? "Untitled", note)
+    return (title ?? untitled, note)
   }
 }
 
