@@ -106,8 +106,8 @@ let package = Package(
     .target(
       name: "BelfryScheduler",
       dependencies: [
-        "BelfryActions", "BelfryPhone", "BelfryStore", "BelfryPartners", "BelfryTerminal", "Files",
-        "Git", "CLinux", subprocess, system,
+        "BelfryActions", "BelfryStore", "BelfryExchange", "BelfryPartners", "BelfryPhone",
+        "BelfryTerminal", "Files", "Git", "CLinux", subprocess, system,
       ],
       swiftSettings: testable),
     .target(
@@ -176,8 +176,8 @@ let package = Package(
     .testTarget(
       name: "BelfrySchedulerTests",
       dependencies: [
-        "BelfryTerminal", "BelfryScheduler", "BelfryStore", "BelfryCore", "Files", "Git",
-        "TestSupport",
+        "BelfryTerminal", "BelfryScheduler", "BelfryStore", "BelfryExchange", "BelfryCore", "Files",
+        "Git", "TestSupport",
       ],
       swiftSettings: unoptimized),
     .testTarget(

@@ -23,6 +23,8 @@ public enum ChildCommand: Hashable, Sendable {
   ///
   /// - at: the time of the answer; nil if it is unknown.
   case recordAnswer(Answer, [OccurrenceID], at: Instant?)
+  /// `belfry calendar refresh --due`: imports the calendars that this device follows.
+  case refreshCalendars
   /// `belfry attend`: runs deliveries until they end.
   case attend(hookRegistry: String)
 
@@ -73,6 +75,7 @@ public enum ChildCommand: Hashable, Sendable {
       case .stop, .done, .skip, .unskip, .dismiss:
         [ChildCommand.recordAnswerName, answer.verb.rawValue]
       }
+    case .refreshCalendars: ["calendar", "refresh", "--due"]
     case .attend: [ChildCommand.attendName]
     }
   }
@@ -89,7 +92,7 @@ public enum ChildCommand: Hashable, Sendable {
     case .sync(_, let timeout?): ["BELFRY_NETWORK_TIMEOUT": "\(timeout)"]
     case .contact(let callout): [ChildCommand.targetVariable: callout.target.key]
     case .recordAnswer(_, _, let time?): [ChildCommand.timeVariable: "\(time.milliseconds)"]
-    case .settle, .sync, .syncMailboxes, .syncPhone, .recordAnswer, .attend: [:]
+    case .settle, .sync, .syncMailboxes, .syncPhone, .recordAnswer, .refreshCalendars, .attend: [:]
     }
   }
 

@@ -188,6 +188,13 @@ import Testing
         Call("calendar", "show", "de", is: "HolidayCalendar"),
         Call("phone", is: "PhoneStatus"),
         Call(
+          "calendar", "follow", sandbox.root + "/days.ics", "--name", "own", "--all", "--tag", "x",
+          is: "Refresh"),
+        Call("calendar", "refresh", lists: "Refresh"),
+        Call("calendar", "refresh", "own", "--restore", lists: "Refresh"),
+        Call("calendar", "follow", "--list", lists: "Subscription"),
+        Call("calendar", "unfollow", "own", "--yes", is: "Subscription"),
+        Call(
           "add", "Tea", "every day 9am until 2027-05-01 except 2026-12-24", "--note", "green",
           "--tag", "home", "--run", "light", "--warn", "1d", "--follow-ups", "30m", is: "Alarm"),
         Call("add", "Rent", "--monthly", "1,last", "--at", "09:00", "--strict", is: "Alarm"),

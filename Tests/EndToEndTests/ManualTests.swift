@@ -107,6 +107,13 @@ import Testing
         "belfry partner accept 'belfry://pair?…'": acceptance,
       ]),
     Article(path: manual + "Scripting.md"),
+    Article(
+      path: manual + "Calendars.md",
+      setup: [
+        "belfry tier plus", "mkdir -p ~/.calendars/home", holidays,
+        "cp holidays.ics ~/.calendars/home; cp holidays.ics ~/tasks.ics",
+      ],
+      skipped: ["belfry calendar follow https", "belfry calendar follow webcal"]),
     Article(path: manual + "RecordFormat.md"),
     Article(path: manual + "Architecture.md"),
     Article(path: manual + "Security.md"),

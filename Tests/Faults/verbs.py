@@ -30,6 +30,8 @@ COVERED = {
     "device": ["owner", "gadget"], "conflicts restore": ["restore"], "hooks install": ["hooks install"],
     "hooks uninstall": ["hooks uninstall"], "doctor": ["repair"], "import": ["import"],
     "calendar import": ["calendar import"], "calendar remove": ["calendar remove"],
+    "calendar follow": ["calendar follow"], "calendar refresh": ["calendar refresh"],
+    "calendar unfollow": ["calendar unfollow"],
 }
 # The verbs that write no persistent state.
 READING = {
@@ -59,7 +61,8 @@ ELSEWHERE = {
 REFUSABLE = {"done", "stop", "snooze", "skip", "move", "unskip", "dismiss", "undo", "redo", "restore", "resume", "resume all",
              "cascade test", "enable", "disable"}
 # Kinds that perform several steps, so that a part can be done: each step is complete.
-STEPWISE = {"tick", "poke", "sync", "partner sync", "repair", "cascade test"}
+STEPWISE = {"tick", "poke", "sync", "partner sync", "repair", "cascade test", "calendar follow", "calendar refresh",
+            "calendar unfollow"}
 # Kinds that change this device's files outside the store: a part can be done, and the same call completes it.
 REPEATABLE = {"calls sip", "calls http", "calls off", "hooks install", "hooks uninstall"}
 IDENTIFIER = re.compile(r"(?<![a-z2-7])[a-z2-7]{26}(?![a-z2-7])")
@@ -221,6 +224,19 @@ class Verbs:
             names = sorted(path.stem for path in (device.store / "calendars").glob("*.json")
                            if any(year["holidays"] for year in json.loads(path.read_text())["years"].values()))
             return ["calendar", "remove", "--yes", pick(names)] if names else None
+        if kind.startswith("calendar "):
+            names = sorted(path.stem for path in (device.store / ".git/belfry/followed").glob("*.json"))
+            if kind == "calendar follow":
+                return ["calendar", "follow", self.calendar(number), "--all", "--name", f"followed{number}"] if len(names) < 2 else None
+            if not names:
+                return None
+            if kind == "calendar unfollow":
+                return ["calendar", "unfollow", "--yes", pick(names)]
+            # Another version of a calendar, so that the refresh has something to import.
+            name = pick(names)
+            place = json.loads((device.store / ".git/belfry/followed" / f"{name}.json").read_text())["file"]
+            Path(place).write_text(Path(self.calendar(number)).read_text())
+            return ["calendar", "refresh", name]
         if kind.startswith("remote "):
             names = self.remotes(device)
             if kind == "remote add" and len(names) < 3:

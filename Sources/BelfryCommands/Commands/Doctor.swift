@@ -144,7 +144,9 @@ enum Examination: String, ExpressibleByArgument {
       case .time: limited(try RecordExamination(store).time(), context)
       case .hooks: hooks(context) + actions(store, context)
       case .notifications: await notifications(context) + sound(context)
-      case .scheduler: await scheduler(store, context) + deliveries(store, context)
+      case .scheduler:
+        await scheduler(store, context) + deliveries(store, context)
+          + SubscriptionText.diagnoses(store, context.times)
       case .battery: [await battery(context)]
       case .cascade: DeviceCheck(store).diagnoses() + (try CascadeCheck(store, context).diagnoses())
       case .phone: PhoneCheck(store).diagnoses()

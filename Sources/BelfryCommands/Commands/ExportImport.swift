@@ -300,7 +300,8 @@ struct Import: ParsableCommand {
     }
     let action = ImportAlarms(alarms, ended: leftOut.compactMap(\.ended))
     let result = try dryRun ? action.preview(in: store) : action.perform(in: store)
-    warn(about: result, context)
+    let output = ImportOutput(context, source: "file", isDryRun: dryRun)
+    output.warn(about: result)
     let skipping = ImportChanges(changes)
     let settings = try context.settings(store)
     let skipped =
@@ -316,72 +317,11 @@ struct Import: ParsableCommand {
           imported: result.new.count, unchanged: unchanged, updated: result.changedCount,
           removed: result.removed.count, leftOut: leftOut, moves: result.moves))
     } else {
-      show(result, unchanged: unchanged, leftOut: leftOut.count, context)
-      for change in skipped {
-        Console.line(
-          "  \(Printable.text(change.alarm.title)): without \(context.times.date(change.occurrence.date))"
-        )
-      }
+      output.show(result, skipped, unchanged: unchanged, leftOut: leftOut.count)
     }
     // Nothing that Belfry cannot represent is lost without a word.
     if leftOut.contains(where: \.isFailure) {
       throw ExitCode(CommandError.Kind.failed.rawValue)
-    }
-  }
-
-  private func show(
-    _ result: ImportAlarms.Result, unchanged: Int, leftOut: Int, _ context: CommandContext
-  ) {
-    let verb = dryRun ? "Would import" : "Imported"
-    let count = result.new.count
-    var parts = ["\(unchanged) already in the store", "\(leftOut) left out"]
-    if !result.removed.isEmpty { parts.insert("\(result.removed.count) removed", at: 0) }
-    if result.changedCount > 0 { parts.insert("\(result.changedCount) changed", at: 0) }
-    Console.line(
-      "\(verb) \(count) alarm\(count == 1 ? "" : "s"); \(parts.joined(separator: ", ")).")
-    for alarm in result.new {
-      Console.line("  \(Printable.text(alarm.title)): \(context.times.schedule(alarm.schedule))")
-    }
-    for (before, after) in result.updated {
-      let (old, new) = (Printable.text(before.title), Printable.text(after.title))
-      let title = old == new ? old : "\(old), now \(new)"
-      let schedules = [before.schedule, after.schedule].map { context.times.schedule($0) }
-      let schedule =
-        before.schedule == after.schedule ? schedules[0] : schedules.joined(separator: " → ")
-      Console.line("  changed: \(title): \(schedule)")
-    }
-    for move in result.moves {
-      let (title, zone) = (Printable.text(move.title), move.zone.text)
-      let time = context.times.full(move.time, zone: zone)
-      let own = context.times.full(move.occurrence, zone: zone)
-      Console.line(
-        move.time == move.occurrence
-          ? "  moved back: \(title): \(own)" : "  moved: \(title): \(own) → \(time)")
-    }
-    for move in result.skipped {
-      let own = context.times.full(move.occurrence, zone: move.zone.text)
-      Console.line("  skipped: \(Printable.text(move.title)): \(own)")
-    }
-    for alarm in result.removed { Console.line("  removed: \(Printable.text(alarm.title))") }
-  }
-
-  private func warn(about result: ImportAlarms.Result, _ context: CommandContext) {
-    for alarm in result.edited {
-      CommandDiagnostic.warn(
-        "\(Printable.text(alarm.title)) differs from the file, but was edited here since its import; it was not changed."
-      )
-    }
-    for move in result.editedMoves {
-      let (title, zone) = (Printable.text(move.title), move.zone.text)
-      let time = context.times.full(move.time, zone: zone)
-      let own = context.times.full(move.occurrence, zone: zone)
-      CommandDiagnostic.warn(
-        "\(title): the file moves \(own) to \(time), but it was moved here since its import; it was not changed."
-      )
-    }
-    for alarm in result.new where !alarm.losses.isEmpty {
-      let losses = alarm.losses.map { Printable.text($0) }.joined(separator: "; ")
-      CommandDiagnostic.warn("\(Printable.text(alarm.title)): not imported: \(losses).")
     }
   }
 

@@ -71,6 +71,8 @@ private struct Card {
     return AlarmDetails(output, names: names).text(
       alarm, status,
       later: alarm.enabled ? upcoming.filter { $0.civil != status.next?.civil } : [],
-      lastDone: AlarmDetails.lastDone(store.history.log(of: alarm.id)))
+      lastDone: AlarmDetails.lastDone(store.history.log(of: alarm.id)),
+      calendars: SubscriptionFolder(store).all().filter { $0.alarms.contains(alarm.id) }
+        .map(\.name))
   }
 }

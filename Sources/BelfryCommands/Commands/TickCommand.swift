@@ -69,6 +69,7 @@ struct TickCommand: AsyncParsableCommand {
       for reason in reasons { Console.error("  \(Printable.text(reason))") }
     }
     await startCalls(callouts, context)
+    if !settle, DaemonHandle(store).process == nil { await refreshCalendars(context, store) }
     if let failure = report.failures.first {
       throw CommandError("the firings could not be recorded", causedBy: failure)
     }
@@ -109,6 +110,23 @@ struct TickCommand: AsyncParsableCommand {
       if case .ended(0, _, _) = outcome { continue }
       CommandDiagnostic.warn("a call could not be started.", hints: ["The next tick retries it."])
     }
+  }
+
+  /// Imports the calendars that are due. A failure is printed once, and does not fail the tick.
+  private func refreshCalendars(_ context: CommandContext, _ store: Store) async {
+    let subscriptions = SubscriptionFolder(store).all()
+    if subscriptions.isEmpty { return }
+    var options = CalendarRefresh.Options()
+    options.onlyDue = true
+    let reports = await context.calendarRefresh(store).run(subscriptions, options)
+    let output = RefreshOutput(context)
+    for report in reports { output.warn(about: report, isBrief: true) }
+    output.error(
+      reports.filter { report in
+        let known = subscriptions.first { $0.name == report.subscription.name }?.state
+        return report.subscription.state.failure != known?.failure
+          || report.subscription.state.held != known?.held
+      })?.warn()
   }
 
   /// Records a sample of the battery and delivers a battery warning if one is due. A failure is printed and does not

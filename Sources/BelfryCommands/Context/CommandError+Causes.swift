@@ -1,6 +1,7 @@
 import BelfryCore
 import BelfryExchange
 import BelfryInput
+import BelfryScheduler
 import BelfryStore
 import BelfryTerminal
 import Files
@@ -27,6 +28,7 @@ extension CommandError {
     case let error as ScheduleError: self.init(error)
     case let error as InputError: self = InputErrorText(error, "", .schedule, nil).commandError
     case let error as ExchangeError: self.init(error)
+    case is CalendarFailure: self.init(refreshing: error)
     case let error as AlarmTextError: self.init(error)
     case let error as TagEditError: self = TagOptions.error(error, of: nil)
     default: return nil

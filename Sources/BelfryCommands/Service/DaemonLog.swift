@@ -164,6 +164,7 @@ struct DaemonLog {
     case .sync: "belfry sync"
     case .partnerSync: "belfry partner sync"
     case .phoneSync: "belfry phone sync"
+    case .calendars: "belfry calendar refresh"
     case .call(let alarm): "calling for \(alarm.short)"
     case .ledger: "recording deliveries"
     case .batterySample: "recording the battery level"

@@ -40,6 +40,7 @@ extension CompletionKind {
   static let actions = live { $0.actions }
   static let remotes = live { $0.remotes }
   static let calendars = live(ignoringCase: true) { $0.calendars }
+  static let followedCalendars = live(ignoringCase: true) { $0.followedCalendars }
   static let partners = live(ignoringCase: true) { $0.partners }
   static let settings = live { _ in CompletionSource.settings }
   /// The values of the setting that the word before names.
@@ -206,6 +207,10 @@ struct CompletionSource {
     (store?.calendars.all().calendars ?? []).filter { !$0.isRemoved }.map {
       Candidate($0.name, "\($0.holidays.count) holidays")
     }
+  }
+
+  var followedCalendars: [Candidate] {
+    (store.map { SubscriptionFolder($0).all() } ?? []).map { Candidate($0.name, $0.source.shown) }
   }
 
   // MARK: This machine

@@ -18,6 +18,8 @@ enum DaemonEvent: Sendable {
   case remoteReported(Remote, RemoteWatch.Report)
   /// A file in the folder of the phone's tasks has changed.
   case phoneFolderChanged
+  /// A file or folder of a calendar that is followed has changed.
+  case calendarChanged
   /// A background task has ended.
   case completed(TaskResult)
 
@@ -37,6 +39,8 @@ enum DaemonEvent: Sendable {
     case mailboxesSynced(ChildCommands.Result)
     /// `belfry phone sync` has ended.
     case phoneSynced(ChildCommands.Result)
+    /// `belfry calendar refresh` has ended.
+    case calendarsRefreshed(ChildCommands.Result)
     /// The command of a callout has ended.
     case callFinished(Callout, ChildCommands.Result)
     /// The sound output was checked.
@@ -56,6 +60,8 @@ public enum DaemonTask: Hashable, Sendable {
   case partnerSync
   /// Sync with the phone's tasks: `belfry phone sync`.
   case phoneSync
+  /// Refresh the calendars that are followed: `belfry calendar refresh`.
+  case calendars
   /// Make a call for an alarm.
   case call(Identifier)
   /// Write the delivery ledger.

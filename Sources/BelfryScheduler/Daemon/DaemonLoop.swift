@@ -25,6 +25,7 @@ struct DaemonLoop {
   private var sound = SoundMonitor()
   private var syncs: SyncPacer
   private var watches: RemoteWatches
+  private var calendars: CalendarFollowing
   private var settlement = SettlementSchedule()
   private var phone = PhoneSchedule()
   private var branch = BranchWatch()
@@ -70,6 +71,7 @@ struct DaemonLoop {
     watches = RemoteWatches(
       connections: context.sshConnections, publish: watchedRemotes.submit
     ) { send(.remoteReported($0, $1)) }
+    calendars = CalendarFollowing { send(.calendarChanged) }
     rounds = RoundSchedule(context)
     presence = StorePresence(store)
     failures = FailureLog(dependencies.log)
@@ -110,7 +112,7 @@ struct DaemonLoop {
       wakes.append(context.now.adding(seconds: interval))
     }
     if !presence.isAway {
-      wakes += [settlement.nextWake, phone.nextWake].compactMap { $0 }
+      wakes += [settlement.nextWake, phone.nextWake, calendars.nextWake].compactMap { $0 }
     }
     return wakes.min()
   }
@@ -155,6 +157,7 @@ struct DaemonLoop {
       if watches.update(remotes, of: store) { syncs.reset() }
     case .remoteReported(let remote, let report): handle(report, of: remote)
     case .phoneFolderChanged: phone.requestForPhone(at: context.now)
+    case .calendarChanged: calendars.recordChange(at: context.now)
     case .completed(let result):
       tasks.complete()
       handle(result)
@@ -289,6 +292,10 @@ struct DaemonLoop {
     case .phoneSynced(let result):
       failures.report(.phoneSync, result)
       phone.finish(failed: result.failure != nil, at: context.now)
+    case .calendarsRefreshed(let result):
+      failures.report(.calendars, result)
+      calendars.finish(store, at: context.now)
+      syncs.recordBranch(situation)
     case .callFinished(let callout, let result):
       failures.report(.call(callout.alarm), result.failure)
       calls.finish(callout, failed: result.failure != nil, at: context.now)
@@ -327,8 +334,11 @@ struct DaemonLoop {
     }
   }
 
-  /// Ends the watches of the remotes.
-  mutating func stopWatching() { watches.stop() }
+  /// Ends the watches of the remotes and of the calendars that are followed.
+  mutating func stopWatching() {
+    watches.stop()
+    calendars.stop()
+  }
 
   // MARK: The store
 
@@ -497,6 +507,9 @@ struct DaemonLoop {
       if phone.start(at: context.now) {
         tasks.start { .phoneSynced(await commands.run(.syncPhone)) }
       }
+    }
+    if !presence.isAway, calendars.start(store, at: context.now) {
+      tasks.start { .calendarsRefreshed(await commands.run(.refreshCalendars)) }
     }
     let runs = syncs.start(situation)
     if let run = runs.remotes { tasks.start { .synced(await commands.run(run)) } }

@@ -33,8 +33,10 @@ package struct AlarmDetails {
   /// - Parameters:
   ///   - later: The occurrences after the next one.
   ///   - lastDone: The time at which an occurrence was done last; nil for never.
+  ///   - calendars: The names of the calendars that this device follows and that contain the alarm.
   package func text(
-    _ alarm: Alarm, _ status: AlarmStatus, later: [Timeline.Occurrence], lastDone: Instant?
+    _ alarm: Alarm, _ status: AlarmStatus, later: [Timeline.Occurrence], lastDone: Instant?,
+    calendars: [String] = []
   ) -> String {
     var text = ""
     output.append(AlarmSummary(alarm, status: status), hasNote: false, to: &text)
@@ -56,6 +58,7 @@ package struct AlarmDetails {
       rows.append(("zone", alarm.zone.text))
     }
     rows += delivery(alarm.delivery) + cascade(alarm)
+    if !calendars.isEmpty { rows.append(("calendar", calendars.joined(separator: ", "))) }
     let indent = 2 + AlarmDetails.labelWidth
     rows.append(("file", output.style.fit(AlarmRecord.path(alarm.id), indent: indent)))
     for (name, value) in rows {

@@ -1,12 +1,18 @@
 import ArgumentParser
 import BelfryCore
 import BelfryDocuments
+import BelfryScheduler
 import BelfryStore
 import BelfryTerminal
 
 struct CalendarList: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "list", abstract: "List the holiday calendars.")
+    commandName: "list", abstract: "List the calendars: holidays, and followed ones.",
+    discussion: """
+        belfry calendar list
+
+      With --json, the holiday calendars; those that this device follows: belfry calendar follow --list --json
+      """)
 
   @OptionGroup var common: CommonOptions
   @ParentCommand var parent: CalendarCommand
@@ -18,6 +24,17 @@ struct CalendarList: ParsableCommand {
     context.warnings.warn(about: problems)
     let calendars = all.filter { !$0.isRemoved }
     if common.json { return try Console.write(calendars.map { HolidayCalendarDocument($0) }) }
+    let followed = SubscriptionFolder(store).all()
+    if !followed.isEmpty {
+      Console.line("Followed on this device:")
+      for subscription in followed {
+        for line in SubscriptionText.lines(subscription, context.times) {
+          Console.line("  \(line)")
+        }
+      }
+      if calendars.isEmpty { return }
+      Console.line("Holidays:")
+    }
     if calendars.isEmpty {
       return Console.line(
         "There are no holiday calendars. Import one: belfry calendar import NAME holidays.ics")
@@ -27,7 +44,7 @@ struct CalendarList: ParsableCommand {
       let count = calendar.holidays.count
       let padding = String(repeating: " ", count: width - TextWidth.of(calendar.name))
       Console.line(
-        "\(calendar.name)\(padding)  \(count) holiday\(count == 1 ? "" : "s"), \(calendar.shownYears)"
+        "\(followed.isEmpty ? "" : "  ")\(calendar.name)\(padding)  \(count) holiday\(count == 1 ? "" : "s"), \(calendar.shownYears)"
       )
     }
   }
