@@ -11,6 +11,7 @@ public struct ImportAlarms {
   private let imported: [ForeignAlarm]
   private let ended: [Identifier]
   private let returning: Set<Identifier>
+  private let isAutomatic: Bool
 
   /// Creates the import of alarms.
   ///
@@ -18,9 +19,12 @@ public struct ImportAlarms {
   ///   - imported: The alarms of the document.
   ///   - ended: The alarms whose items are cancelled or completed, or have vanished.
   ///   - returning: The alarms that come back if they are deleted. Others stay deleted.
+  ///   - isAutomatic: True for an import in the background, which `belfry undo` leaves out.
   public init(
-    _ imported: [ForeignAlarm], ended: [Identifier] = [], returning: Set<Identifier> = []
+    _ imported: [ForeignAlarm], ended: [Identifier] = [], returning: Set<Identifier> = [],
+    isAutomatic: Bool = false
   ) {
+    self.isAutomatic = isAutomatic
     self.imported = imported
     self.ended = ended
     self.returning = returning
@@ -104,11 +108,12 @@ public struct ImportAlarms {
       result.updated.map { ($0.before.id, $0.after) }, uniquingKeysWith: { first, _ in first })
     let defined = documents.keys.filter { !moves.alarms.contains($0) }
     if !defined.isEmpty {
-      _ = try EditAlarms.defining(defined.sorted(), documents).perform(in: store)
+      _ = try EditAlarms.defining(defined.sorted(), documents)
+        .perform(in: store, isAutomatic: isAutomatic)
     }
-    _ = try moves.perform(in: store)
+    _ = try moves.perform(in: store, isAutomatic: isAutomatic)
     if !result.removed.isEmpty {
-      _ = try DeleteAlarms(result.removed.map(\.id)).perform(in: store)
+      _ = try DeleteAlarms(result.removed.map(\.id)).perform(in: store, isAutomatic: isAutomatic)
     }
     if !result.new.isEmpty { try store.add(try change(result.new, store)) }
     return result
@@ -142,10 +147,10 @@ public struct ImportAlarms {
       alarms.append(alarm)
     }
     let subject = new.count == 1 ? "Import: \(new[0].title)" : "Import \(new.count) alarms"
-    return Store.Change(
-      alarms: alarms, entries: store.entries(events),
-      message: CommitMessage(
-        subject, trailers: [("Action", LogEntry.Action.created.rawValue)], device: store.device))
+    var message = CommitMessage(
+      subject, trailers: [("Action", LogEntry.Action.created.rawValue)], device: store.device)
+    message.isAutomatic = isAutomatic
+    return Store.Change(alarms: alarms, entries: store.entries(events), message: message)
   }
 }
 
@@ -210,9 +215,14 @@ extension ForeignAlarm {
 /// The skipping of occurrences that a calendar moves, cancels or completes, while an earlier import brought their series.
 public struct ImportChanges {
   private let changes: [ForeignChange]
+  private let isAutomatic: Bool
 
   /// Creates the import of changes.
-  public init(_ changes: [ForeignChange]) { self.changes = changes }
+  ///
+  /// - Parameter isAutomatic: True for an import in the background, which `belfry undo` leaves out.
+  public init(_ changes: [ForeignChange], isAutomatic: Bool = false) {
+    (self.changes, self.isAutomatic) = (changes, isAutomatic)
+  }
 
   /// A skipped occurrence.
   public struct Skipped: Sendable {
@@ -229,7 +239,9 @@ public struct ImportChanges {
 
   /// Skips the occurrences. Those that cannot be skipped any more, or are skipped already, stay as they are.
   public func perform(in store: Store, settings: Settings) throws -> [Skipped] {
-    try skipped(in: store) { try action($0, settings).perform(in: store).isEmpty }
+    try skipped(in: store) {
+      try action($0, settings).perform(in: store, isAutomatic: isAutomatic).isEmpty
+    }
   }
 
   private func action(_ skipped: Skipped, _ settings: Settings) -> AnswerAlarms {

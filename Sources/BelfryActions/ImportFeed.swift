@@ -34,6 +34,8 @@ public struct ImportFeed {
     public var isComplete = true
     /// True if the user accepts any loss.
     public var acceptsLoss = false
+    /// True for an import in the background, which `belfry undo` leaves out.
+    public var isAutomatic = false
     /// True to bring back all alarms of the calendar that are deleted, whoever has deleted them.
     public var restoresDeleted = false
 
@@ -101,8 +103,8 @@ public struct ImportFeed {
     let loss = try loss(in: store)
     let action = action(loss)
     let alarms = try hasWork(loss) ? action.perform(in: store) : action.preview(in: store)
-    return try result(
-      alarms, loss, try ImportChanges(change.changes).perform(in: store, settings: settings), store)
+    let changes = ImportChanges(change.changes, isAutomatic: options.isAutomatic)
+    return try result(alarms, loss, try changes.perform(in: store, settings: settings), store)
   }
 
   // MARK: Parts
@@ -144,7 +146,8 @@ public struct ImportFeed {
     let ids = Set(imported.map(\.id))
     return ImportAlarms(
       imported, ended: change.ended + loss.deleted,
-      returning: options.restoresDeleted ? ids : options.withdrawn.intersection(ids))
+      returning: options.restoresDeleted ? ids : options.withdrawn.intersection(ids),
+      isAutomatic: options.isAutomatic)
   }
 
   private func result(

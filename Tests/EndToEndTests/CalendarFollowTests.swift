@@ -443,6 +443,35 @@ import Testing
     }
   }
 
+  @Test("A refresh that was killed before it recorded its state is completed by the next one")
+  func killedRefresh() async throws {
+    let fixture = try await Fixture()
+    try await fixture.follow("team.ics").expectSuccess()
+    let first = try fixture.sandbox.read(fixture.file)
+    // Killed in the first import: the calendar is followed, and has no state.
+    try fixture.sandbox.write(
+      "{\"format\": 1, \"url\": \"\(fixture.server.url("team.ics"))\"}\n", to: fixture.file,
+      mode: 0o600)
+    var commits = try await fixture.commits()
+    try await fixture.belfry("calendar", "refresh", "--due", at: "10:01").expectSuccess()
+    #expect(try fixture.sandbox.read(fixture.file) == first)
+    #expect(try await fixture.commits() == commits)
+    // Killed after the alarm of a vanished event was deleted.
+    try fixture.serve(["Tea": "0900"])
+    try await fixture.belfry("calendar", "refresh", at: "10:02").expectSuccess()
+    let second = try fixture.sandbox.read(fixture.file)
+    commits = try await fixture.commits()
+    try fixture.sandbox.write(first, to: fixture.file, mode: 0o600)
+    try await fixture.belfry("calendar", "refresh", at: "10:02").expectSuccess()
+    #expect(try fixture.sandbox.read(fixture.file) == second)
+    #expect(try await fixture.commits() == commits)
+    #expect(try await fixture.alarms() == ["Tea": "09:00"])
+    // A damaged file of the state is no subscription, and changes nothing else.
+    try fixture.sandbox.write("{", to: fixture.file, mode: 0o600)
+    #expect(try await fixture.belfry("calendar", "refresh").status == 0)
+    #expect(try await fixture.alarms() == ["Tea": "09:00"])
+  }
+
   @Test("A tick fetches what is due, and not beside a daemon")
   func tick() async throws {
     let fixture = try await Fixture()
@@ -450,8 +479,13 @@ import Testing
     try fixture.serve(["Tea": "0900", "Talk": "1000", "New": "1200"])
     _ = try await fixture.belfry("tick", at: "10:10")
     #expect(try await fixture.alarms().count == 2)
+    _ = try await fixture.belfry("rename", "Tea", "Green tea", at: "10:20")
     _ = try await fixture.belfry("tick", "--quiet", at: "11:00")
     #expect(try await fixture.alarms().count == 3)
+    // What Belfry does in the background is not the user's latest action.
+    let undone = try await fixture.belfry("undo", at: "11:01")
+    #expect(undone.out.contains("Green tea"), "\(undone.out)\(undone.err)")
+    #expect(try await fixture.alarms().keys.sorted() == ["New", "Talk", "Tea"])
     fixture.server.stop()
     let failed = try await fixture.belfry("tick", "--quiet", at: "12:00")
     #expect(failed.status == 0)

@@ -119,14 +119,7 @@ struct TickCommand: AsyncParsableCommand {
     var options = CalendarRefresh.Options()
     options.onlyDue = true
     let reports = await context.calendarRefresh(store).run(subscriptions, options)
-    let output = RefreshOutput(context)
-    for report in reports { output.warn(about: report, isBrief: true) }
-    output.error(
-      reports.filter { report in
-        let known = subscriptions.first { $0.name == report.subscription.name }?.state
-        return report.subscription.state.failure != known?.failure
-          || report.subscription.state.held != known?.held
-      })?.warn()
+    RefreshOutput(context).warn(aboutNews: reports, since: subscriptions)
   }
 
   /// Records a sample of the battery and delivers a battery warning if one is due. A failure is printed and does not

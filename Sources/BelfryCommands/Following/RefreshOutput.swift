@@ -15,6 +15,21 @@ struct RefreshOutput {
     self.isDryRun = isDryRun
   }
 
+  /// Prints warnings about refreshes in the background: edited alarms, and new failures. Known failures are not repeated.
+  ///
+  /// - Parameter before: The calendars before the refreshes.
+  func warn(
+    aboutNews reports: [CalendarRefresh.Report], since before: [CalendarSubscription]
+  ) {
+    for report in reports { warn(about: report, isBrief: true) }
+    let news = reports.filter { report in
+      let known = before.first { $0.name == report.subscription.name }?.state
+      let state = report.subscription.state
+      return state.failure != known?.failure || state.held != known?.held
+    }
+    error(news)?.warn()
+  }
+
   /// Prints warnings about a refresh: edited alarms, items that Belfry cannot represent, damaged files.
   ///
   /// - Parameter isBrief: True to leave out those that every import of the calendar repeats.

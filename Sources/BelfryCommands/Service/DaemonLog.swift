@@ -72,7 +72,9 @@ struct DaemonLog {
         "carried out '\(word(answer))' for \(titles(notifications)), but could not record it yet: \(Printable.text(reason)). The daemon retries."
       )
     case .failed(let task, let reason):
-      return (.warning, "\(name(task)) failed: \(Printable.text(reason)). The daemon retries.")
+      let text = Printable.text(reason)
+      let clause = text.hasSuffix(".") ? String(text.dropLast()) : text
+      return (.warning, "\(name(task)) failed: \(clause). The daemon retries.")
     case .recovered(let task): return (.info, "\(name(task)) works again.")
     case .warned: return nil
     case .reloaded(let alarms): return (.info, "reloaded \(count(alarms)).")

@@ -46,9 +46,8 @@ struct CalendarFollowing {
   mutating func finish(_ store: Store, at now: Instant) {
     isRunning = false
     let requested = due
-    read(store, at: now)
     // A refresh that failed before it recorded anything must not start again and again.
-    due = due.map { max($0, now.adding(seconds: CalendarFollowing.shortestWait)) }
+    read(store, at: now, notBefore: now.adding(seconds: CalendarFollowing.shortestWait))
     if let requested { due = due.map { min($0, requested) } ?? requested }
   }
 
@@ -59,20 +58,22 @@ struct CalendarFollowing {
     let signature = SubscriptionFolder(store).signature
     if isRunning || known == .some(signature) { return }
     let requested = due
-    read(store, at: now)
+    read(store, at: now, notBefore: now)
     if let requested { due = due.map { min($0, requested) } ?? requested }
   }
 
   /// Reads the subscriptions, and watches their files.
-  private mutating func read(_ store: Store, at now: Instant) {
+  ///
+  /// - Parameter earliest: The earliest time of the next refresh, unless a file was not watched before.
+  private mutating func read(_ store: Store, at now: Instant, notBefore earliest: Instant) {
     let folder = SubscriptionFolder(store)
     known = .some(folder.signature)
     let subscriptions = folder.all()
     let (unwatched, isNew) = watch.watch(subscriptions.map(\.source))
     let times = subscriptions.map { subscription -> Instant in
-      guard let checkedAt = subscription.checkedAt else { return now }
+      guard let checkedAt = subscription.checkedAt else { return earliest }
       guard subscription.source.path != nil else {
-        return subscription.isDue(at: now) ? now : subscription.nextFetch ?? now
+        return subscription.isDue(at: now) ? earliest : max(earliest, subscription.nextFetch ?? now)
       }
       // The command compares the signature of the files.
       if isNew { return now }

@@ -267,6 +267,8 @@ public struct CalendarRefresh: Sendable {
       .reduce(into: []) { $0.formUnion($1.alarms) }
     circumstances.isComplete = isComplete
     circumstances.acceptsLoss = options.acceptsLoss
+    // The daemon and a tick fetch what is due; a person fetches it now.
+    circumstances.isAutomatic = options.onlyDue
     circumstances.restoresDeleted = options.restoresDeleted
     let isFirst = subscription.checkedAt == nil
     if isFirst { circumstances.withdrawn.formUnion(folder.formerAlarms) }

@@ -72,6 +72,15 @@ public struct CommitMessage: Hashable, Sendable {
     trailers.insert((CommitMessage.via, place), at: index)
   }
 
+  /// True if no user took the action, so that `belfry undo` leaves it out.
+  public var isAutomatic: Bool {
+    get { trailers.contains { $0.key == CommitMessage.auto } }
+    set {
+      trailers.removeAll { $0.key == CommitMessage.auto }
+      if newValue { trailers.append((CommitMessage.auto, "true")) }
+    }
+  }
+
   /// The trailer that names the place outside Belfry where a person acted.
   static let via = "Via"
   /// The trailer that names the occurrence of an action.

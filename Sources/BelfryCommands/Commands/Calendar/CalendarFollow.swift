@@ -194,7 +194,9 @@ struct CalendarFollow: AsyncParsableCommand {
       let name = Printable.text(other.name)
       throw CommandError(
         .notPossible, "this device follows the calendar already, as \(name).",
-        hint: "To fetch it now: belfry calendar refresh \(name)")
+        hint:
+          "To fetch it now: belfry calendar refresh \(name). To change its options, run 'belfry calendar unfollow \(name) --keep', and follow it again."
+      )
     }
     if let name, !CalendarSubscription.isName(name) {
       throw CommandError(

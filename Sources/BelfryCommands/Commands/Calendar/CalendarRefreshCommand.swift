@@ -58,11 +58,12 @@ struct CalendarRefreshCommand: AsyncParsableCommand {
     options.lockTimeout = due ? 0 : CalendarRefreshCommand.lockTimeout
     let reports = await context.calendarRefresh(store).run(subscriptions, options)
     let output = RefreshOutput(context, isDryRun: dryRun)
-    for report in reports { output.warn(about: report, isBrief: due) }
+    if due { return output.warn(aboutNews: reports, since: subscriptions) }
+    for report in reports { output.warn(about: report) }
     if common.json {
       try Console.write(
         reports.map { RefreshDocument($0, zones: context.storeContext.zones) })
-    } else if !due {
+    } else {
       for report in reports { output.line(report) }
       if subscriptions.isEmpty {
         Console.line("This device follows no calendars. To follow one: belfry calendar follow URL")
