@@ -129,10 +129,12 @@ public struct ImportFeed {
     let lost = try candidates.filter(isAhead)
     guard options.isComplete else { return Loss(kept: Set(lost)) }
     if lost.isEmpty || options.acceptsLoss { return Loss(deleted: lost) }
+    // Those that somebody has edited stay in any case.
+    let count = try lost.count { try reader.alarm($0)?.isAsImported ?? false }
     let total = try series.values.flatMap(\.alarms).count(where: isAhead)
-    let isMost = lost.count > ImportFeed.maxLosses && 2 * lost.count > total
-    guard isMost || feed.itemCount == 0 else { return Loss(deleted: lost) }
-    return Loss(kept: Set(lost), held: HeldLoss(count: lost.count, total: total))
+    let isMost = count > ImportFeed.maxLosses && 2 * count > total
+    guard isMost || feed.itemCount == 0 && count > 0 else { return Loss(deleted: lost) }
+    return Loss(kept: Set(lost), held: HeldLoss(count: count, total: total))
   }
 
   /// The alarms that are compared with the store.

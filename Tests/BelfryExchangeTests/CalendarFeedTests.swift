@@ -105,6 +105,29 @@ import Testing
     #expect(try feed("\(line)\n" + event("a")).refreshInterval == seconds)
   }
 
+  @Test("A calendar cannot run the user's actions, and does not own the alarms of an export")
+  func exportedAlarms() throws {
+    var alarm = try Alarm.created(
+      id: TestIdentifier.make(), title: "Tea", note: nil,
+      schedule: Schedule(
+        .once(CivilDate(year: 2026, month: 12, day: 1)), times: [CivilTime(hour: 9, minute: 0)!]),
+      zone: .floating, delivery: Alarm.Delivery(), at: now, device: TestIdentifier.make())
+    alarm.delivery.run = ActionName("poweroff")
+    alarm.delivery.runDone = ActionName("poweroff")
+    alarm.delivery.persistent = true
+    let zones = ZoneLibrary(variable: "UTC")
+    let export = try CalendarDocument().write(
+      [Timeline(alarm, zone: .utc, calendar: .standard)], now: now
+    ).bytes
+    let feed = try CalendarDocument().feed(export, now: now, zones: zones)
+    let read = try #require(feed.alarms.first)
+    #expect(read.id == alarm.id && read.delivery.persistent)
+    #expect(read.delivery.run == nil && read.delivery.runDone == nil)
+    #expect(read.losses == ["the action poweroff", "the action poweroff"])
+    #expect(feed.series.isEmpty)
+    #expect(FeedChange(feed, since: [:]).vanished.isEmpty)
+  }
+
   @Test func titles() {
     #expect(CalendarDocument.title(document("X-WR-CALNAME:Team\\, work\n")) == "Team, work")
     #expect(CalendarDocument.title(document("X-WR-CALNAME:x\nNAME;LANGUAGE=en:Own")) == "Own")

@@ -443,6 +443,33 @@ import Testing
     }
   }
 
+  @Test("Holiday calendars and followed calendars are told apart")
+  func kinds() async throws {
+    let fixture = try await Fixture()
+    try await fixture.follow("team.ics").expectSuccess()
+    try fixture.sandbox.write(
+      CalendarFollowTests.calendar([:]).replacing(
+        "END:VCALENDAR",
+        with: "BEGIN:VEVENT\r\nUID:h\r\nDTSTART;VALUE=DATE:20261225\r\nEND:VEVENT\r\nEND:VCALENDAR"),
+      to: fixture.sandbox.root + "/days.ics")
+    try await fixture.belfry("calendar", "import", "de", fixture.sandbox.root + "/days.ics")
+      .expectSuccess()
+    for words in [["remove", "--yes", "team"], ["show", "team"]] {
+      let output = try await fixture.sandbox.belfry(
+        ["calendar"] + words, now: "2026-11-23T10:01:00Z")
+      #expect(output.status == 3 && output.err.contains("calendar unfollow team"), "\(output.err)")
+    }
+    for words in [["unfollow", "--yes", "de"], ["refresh", "de"]] {
+      let output = try await fixture.sandbox.belfry(
+        ["calendar"] + words, now: "2026-11-23T10:01:00Z")
+      #expect(output.status == 3 && output.err.contains("is a holiday calendar"), "\(output.err)")
+    }
+    let list = try await fixture.belfry("calendar", "list")
+    #expect(list.out.hasPrefix("Followed on this device:\n  team  http"), "\(list.out)")
+    #expect(list.out.hasSuffix("Holidays:\n  de  1 holiday, 2026\n"), "\(list.out)")
+    #expect(try await fixture.belfry("calendar", "list", "--json").array.count == 1)
+  }
+
   @Test("A refresh that was killed before it recorded its state is completed by the next one")
   func killedRefresh() async throws {
     let fixture = try await Fixture()
@@ -468,6 +495,9 @@ import Testing
     #expect(try await fixture.alarms() == ["Tea": "09:00"])
     // A damaged file of the state is no subscription, and changes nothing else.
     try fixture.sandbox.write("{", to: fixture.file, mode: 0o600)
+    let list = try await fixture.belfry("calendar", "follow", "--list")
+    #expect(list.err.contains("team is not followed any more"), "\(list.err)")
+    #expect(try await fixture.belfry("doctor").out.contains("team is not followed any more"))
     #expect(try await fixture.belfry("calendar", "refresh").status == 0)
     #expect(try await fixture.alarms() == ["Tea": "09:00"])
   }

@@ -1,4 +1,5 @@
 import BelfryActions
+import BelfryCore
 import BelfryExchange
 import BelfryScheduler
 import BelfryTerminal
@@ -64,8 +65,16 @@ struct ImportOutput {
   }
 
   /// Prints a warning for each alarm and occurrence that stays as a person has edited it, and for each lost property.
-  func warn(about result: ImportAlarms.Result) {
+  ///
+  /// - Parameter present: The alarms of the document; nil if an alarm can be missing in it without a meaning.
+  func warn(about result: ImportAlarms.Result, present: Set<Identifier>? = nil) {
     for alarm in result.edited {
+      if let present, !present.contains(alarm.id) {
+        CommandDiagnostic.warn(
+          "\(Printable.text(alarm.title)) is not in the \(source) any more, but was edited here since its import; it stays."
+        )
+        continue
+      }
       CommandDiagnostic.warn(
         "\(Printable.text(alarm.title)) differs from the \(source), but was edited here since its import; it was not changed."
       )

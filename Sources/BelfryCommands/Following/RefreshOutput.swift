@@ -44,7 +44,7 @@ struct RefreshOutput {
     }
     guard case .imported(let imported) = report.outcome else { return }
     ImportOutput(context, source: "calendar", isDryRun: isDryRun).warn(
-      about: imported.result.alarms)
+      about: imported.result.alarms, present: Set(imported.feed.alarms.map(\.id)))
     if isBrief { return }
     let deleted = imported.result.deleted
     if !deleted.isEmpty {

@@ -55,18 +55,32 @@ enum SubscriptionText {
 
   /// Returns the diagnoses of all calendars that this device follows.
   static func diagnoses(_ store: Store, _ times: TimeText) -> [Diagnosis] {
-    SubscriptionFolder(store).all().flatMap { subscription -> [Diagnosis] in
-      let problems = problems(of: subscription, times)
-      let name = subscription.name
-      if problems.isEmpty {
-        let time = subscription.checkedAt.map { ", fetched \(times.at($0))" } ?? ""
-        return [Diagnosis("calendars", .fine, "\(name) is followed\(time).")]
-      }
-      return problems.map {
-        Diagnosis("calendars", .problem, "\(name): \($0.message)", remedy: $0.remedy)
-      }
+    let folder = SubscriptionFolder(store)
+    let damaged = folder.damaged.sorted { $0.key < $1.key }.map { name, path in
+      Diagnosis("calendars", .problem, damage(name, path), remedy: damageRemedy)
     }
+    return damaged
+      + folder.all().flatMap { subscription -> [Diagnosis] in
+        let problems = problems(of: subscription, times)
+        let name = subscription.name
+        if problems.isEmpty {
+          let time = subscription.checkedAt.map { ", fetched \(times.at($0))" } ?? ""
+          return [Diagnosis("calendars", .fine, "\(name) is followed\(time).")]
+        }
+        return problems.map {
+          Diagnosis("calendars", .problem, "\(name): \($0.message)", remedy: $0.remedy)
+        }
+      }
   }
+
+  /// Returns the sentence about a subscription whose file is not valid.
+  static func damage(_ name: String, _ path: String) -> String {
+    "\(Printable.text(name)) is not followed any more: \(Printable.text(path)) is not valid. Its alarms stay."
+  }
+
+  /// The advice about a subscription whose file is not valid.
+  static let damageRemedy =
+    "Remove the file, and follow the calendar again: belfry calendar follow URL"
 
   /// Returns the sentence about a held loss.
   static func held(_ held: ImportFeed.HeldLoss) -> String {

@@ -78,6 +78,12 @@ extension CalendarDocument {
         "it has \(reading.alarms.count) alarms; the maximum is \(CalendarFeed.maxAlarms)")
     }
     for index in reading.alarms.indices {
+      // Whoever writes the calendar must not run programs here, also not those of the user.
+      for name in [reading.alarms[index].delivery.run, reading.alarms[index].delivery.runDone] {
+        if let name { reading.alarms[index].losses.append("the action \(name)") }
+      }
+      reading.alarms[index].delivery.run = nil
+      reading.alarms[index].delivery.runDone = nil
       let missing = tags.subtracting(reading.alarms[index].tags).map(\.text).sorted()
       _ = reading.alarms[index].addTags(missing)
     }

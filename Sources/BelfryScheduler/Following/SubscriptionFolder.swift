@@ -37,6 +37,12 @@ public struct SubscriptionFolder: Sendable {
   /// Returns all valid subscriptions, by their names.
   public func all() -> [CalendarSubscription] { names.compactMap(subscription) }
 
+  /// The paths of the subscriptions whose files are not valid, by their names.
+  public var damaged: [String: String] {
+    Dictionary(
+      uniqueKeysWithValues: names.filter { subscription($0) == nil }.map { ($0, file($0)) })
+  }
+
   /// Returns the subscription with a name, in capitals or not; nil if there is none, or its file is not valid.
   public func subscription(_ name: String) -> CalendarSubscription? {
     let lower = name.lowercased()

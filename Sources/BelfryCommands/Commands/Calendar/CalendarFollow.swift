@@ -232,7 +232,12 @@ struct CalendarFollow: AsyncParsableCommand {
 
   /// Prints the calendars that this device follows.
   static func list(_ context: CommandContext, json: Bool) throws {
-    let subscriptions = SubscriptionFolder(try context.open(.reading)).all()
+    let folder = SubscriptionFolder(try context.open(.reading))
+    let subscriptions = folder.all()
+    for (name, path) in folder.damaged.sorted(by: { $0.key < $1.key }) {
+      CommandDiagnostic.warn(
+        SubscriptionText.damage(name, path), hints: [SubscriptionText.damageRemedy])
+    }
     if json {
       return try Console.write(
         subscriptions.map { SubscriptionDocument($0, zones: context.storeContext.zones) })
