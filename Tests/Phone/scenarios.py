@@ -1,0 +1,72 @@
+"""Runs the scenarios, some of them beside each other, and prints their results."""
+import os, shutil, signal, subprocess, sys, threading, time, traceback
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "Faults"))
+from sandbox import Sandbox, Unusable
+import hostile, quiet, radicale, todoman, vdirsyncer, xandikos
+from checks import Results
+
+class Run:
+    """The programs and the folder of a run."""
+    def __init__(self, binary, short, environment):
+        self.sandbox, self.short, self.bin = Sandbox("phone", binary), short, Path(environment) / "bin"
+        self.has_ended = threading.Event()
+
+    def folder(self, name):
+        folder = self.sandbox.root / "parts" / name
+        folder.mkdir(parents=True)
+        return folder
+
+# Groups run one after another, and the scenarios of a group beside each other: the times of the first are measured with
+# little else running.
+GROUPS = [
+    [("radicale", "Radicale 3.9.0", lambda run, results: radicale.play(run, results, run.bin / "radicale", "new"))],
+    [("radicale", "Radicale of Debian", lambda run, results: radicale.play_short(run, results, "/usr/bin/radicale", "debian")),
+     ("xandikos", "Xandikos of Debian", lambda run, results: xandikos.play(run, results, "/usr/bin/xandikos", True)),
+     ("xandikos", "Xandikos 0.4.10", lambda run, results: xandikos.play(run, results, run.bin / "xandikos", False)),
+     ("vdirsyncer", "vdirsyncer", vdirsyncer.play),
+     ("todoman", "todoman and khal", todoman.play),
+     ("hostile", "hostile files", hostile.play)],
+]
+
+def one(run, name, title, body):
+    results = Results(title)
+    try:
+        body(run, results)
+    except Unusable as reason:
+        results.check(False, "the scenario was aborted", str(reason))
+    except Exception:
+        results.check(False, "the scenario was aborted", traceback.format_exc(limit=-3))
+    results.finish()
+    results.print()
+    return not results.failures
+
+def main():
+    binary, short, environment, *names = sys.argv[1:]
+    run, start = Run(binary, short == "1", environment), time.monotonic()
+    for number in (signal.SIGHUP, signal.SIGTERM):
+        signal.signal(number, lambda number, frame: sys.exit(128 + number))
+    passed = []
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            background = []
+            if not names or "quiet" in names:
+                background.append(pool.submit(one, run, "quiet", "no change", quiet.play))
+            for group in GROUPS:
+                parts = [part for part in group if not names or part[0] in names]
+                passed += [each.result() for each in [pool.submit(one, run, *part) for part in parts]]
+            run.has_ended.set()
+            passed += [each.result() for each in background]
+    finally:
+        run.has_ended.set()
+        if passed and all(passed):
+            run.sandbox.remove()
+    print(f"{sum(passed)} passed, {len(passed) - sum(passed)} failed ({time.monotonic() - start:.0f} s)")
+    if not all(passed):
+        print(f"Kept: {run.sandbox.root}")
+    sys.exit(0 if passed and all(passed) else 1)
+
+if __name__ == "__main__":
+    main()
