@@ -49,9 +49,13 @@ class Belfry(Device):
 
     def setup(self, folder):
         """Sets up the folder of the phone's tasks."""
-        outcome = self.run("phone", "setup", "--folder", str(folder), "--yes")
+        self.must_end("phone", "setup", "--folder", str(folder), "--yes")
+
+    def must_end(self, *words):
+        """Runs belfry where it must succeed, without JSON."""
+        outcome = self.run(*words)
         if outcome.code != 0:
-            raise Unusable(f"{self.name}: `belfry phone setup` ended with {brief(outcome)}")
+            raise Unusable(f"{self.name}: `belfry {' '.join(words[:3])}` ended with {brief(outcome)}")
 
     def start(self):
         log = open(self.log_path, "a")

@@ -47,8 +47,7 @@ def play(run, results):
         problems = [name for name in ("large.ics", "unreadable.ics", "latin.ics") if name in status.out]
         results.check("large.ics" in problems, "the status reports the files", status.out + status.err)
         many(run, story, folder)
-        before = time.time()
-        laptop.must("done", "Pay rent")
+        missing(story, folder)
         results.check(laptop.is_alive(), "the daemon runs at the end")
     finally:
         story.close()
@@ -89,13 +88,30 @@ def lives(story, own):
     laptop = story.laptop
     story.results.check(laptop.is_alive(), "the daemon runs", laptop.log_path.read_text()[-500:])
     laptop.must("edit", "Post", "--title", "Letters")
-    names = [story_path for story_path in (own or [])]
     def sees():
         return any("SUMMARY:Letters" in path.read_text(errors="replace") for path in folder_of(story).glob("*.ics")
                    if path.is_file() and not path.is_symlink() and os.access(path, os.R_OK) and path.stat().st_size < 1 << 20)
     story.results.check(wait(sees, 10, 0.1), "a change of the store is written among them")
 
 def folder_of(story): return story.run.sandbox.root / "parts" / "hostile" / "tasks"
+
+def missing(story, folder):
+    """The folder disappears, as its disk does, and an empty one is in its place: nothing is skipped."""
+    laptop, away = story.laptop, folder.with_name("away")
+    entries = len(laptop.must("log"))
+    folder.rename(away)
+    time.sleep(1)
+    folder.mkdir()
+    folder.chmod(0o777)
+    time.sleep(1)
+    outcome = laptop.run("phone", "sync")
+    story.results.check(outcome.code != 0 and "Nothing was skipped" in outcome.err, "another folder is refused", outcome.out + outcome.err)
+    story.results.equal(len(laptop.must("log")), entries, "the entries of the log without the folder")
+    folder.rmdir()
+    away.rename(folder)
+    outcome = laptop.run("phone", "sync")
+    story.results.equal((outcome.code, len(laptop.must("log"))), (0, entries), "the run with the folder again")
+    story.results.check(laptop.is_alive(), "the daemon runs without the folder")
 
 def many(run, story, folder):
     """Very many files of another program."""

@@ -1,5 +1,5 @@
 """Radicale serves the folder that Belfry writes; Python's caldav is the phone; a second device syncs through git."""
-import subprocess, time
+import subprocess, threading, time
 from datetime import datetime
 from checks import snapshot
 from device import Belfry, RunningClock
@@ -155,8 +155,6 @@ def change_store(story, phone, count):
         before_text = {path: path.read_bytes() for path in names}
         tip = story.laptop.tip()
         moment = []
-        outcome = None
-        import threading
         def watch():
             wait(lambda: story.laptop.tip() != tip, 10, 0.0005)
             moment.append(time.time())
@@ -178,8 +176,7 @@ def cancel_and_delete(story, phone):
     story.answered("Gym", "skipped", "Skipped: Gym", before)
 
 def edits(story, phone):
-    before = phone.change("Piano", "SUMMARY:Piano lesson", f"LAST-MODIFIED:{story.clock.stamp()}")
-    seen = story.laptop.committed("")
+    phone.change("Piano", "SUMMARY:Piano lesson", f"LAST-MODIFIED:{story.clock.stamp()}")
     wait(lambda: "Piano lesson" in story.laptop.alarms(), 5, 0.05)
     story.results.check("Piano lesson" in story.laptop.alarms(), "a task that was renamed renames the alarm", list(story.laptop.alarms()))
     phone.change("Dentist", "DUE;TZID=Europe/Berlin:20261210T113001", f"LAST-MODIFIED:{story.clock.stamp()}", drop=("DTSTART",))
@@ -201,20 +198,32 @@ def new_task(story, phone):
     story.results.check("20261207T060000Z" in task.data or "20261207T070000" in task.data, "the new task has its due time", task.data)
 
 def delete_many(story, phone):
-    """Five deletions at once are held until they are accepted."""
-    tasks = sorted((each for each in phone.tasks.todos() if str(each.icalendar_component["SUMMARY"]) == "Pills"),
-                   key=lambda each: each.icalendar_component["DUE"].dt)[-5:]
-    count = len([each for each in story.laptop.entries("Pills") if each["action"] == "skipped"])
-    server = story.server
-    # At once, as a wiped phone or a lost folder would.
-    for task in tasks:
-        (server.folder / task.url.path.rsplit("/", 1)[1]).unlink()
-    time.sleep(1)
-    skipped = [each for each in story.laptop.entries("Pills") if each["action"] == "skipped"]
-    story.results.equal(len(skipped), count, "five deletions at once are held")
-    status = story.laptop.run("phone", "status", "--json")
-    story.results.check("5" in status.out or "held" in status.out, "the status shows what is held", status.out)
-    story.held = status.out
+    """Five deletions at once, as of a wiped phone, are held until a decision."""
+    laptop, results = story.laptop, story.results
+
+    def delete():
+        tasks = sorted((each for each in phone.tasks.todos() if str(each.icalendar_component["SUMMARY"]) == "Pills"),
+                       key=lambda each: each.icalendar_component["DUE"].dt)[-5:]
+        for task in tasks:
+            (story.server.folder / task.url.path.rsplit("/", 1)[1]).unlink()
+        found = wait(lambda: len(held(laptop)) == 5, 5, 0.05)
+        results.check(found, "five deletions at once are held", held(laptop))
+        results.equal(skips(laptop), before, "the skips of held deletions")
+
+    before = skips(laptop)
+    count = len(snapshot(story.server.folder))
+    delete()
+    text = laptop.run("phone", "status").out
+    results.check("5" in text and "--skip-deleted" in text, "the status explains what is held", text)
+    laptop.run("phone", "sync", "--restore-deleted")
+    results.equal(len(snapshot(story.server.folder)), count, "the tasks that are written again")
+    delete()
+    laptop.run("phone", "sync", "--skip-deleted")
+    results.equal(skips(laptop), before + 5, "the skips that were confirmed")
+    results.equal(held(laptop), [], "nothing is held any more")
+
+def skips(device): return len([each for each in device.entries("Pills") if each["action"] == "skipped"])
+def held(device): return device.must("phone", "status").get("held", [])
 
 def snooze(story, phone):
     story.stop()

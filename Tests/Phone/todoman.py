@@ -60,5 +60,9 @@ def play(run, results):
         time.sleep(0.3)
         program("todoman", "list")
         results.equal(program("khal", "list", "2026-12-01", "30d").strip(), "", "khal shows no appointments")
+        story.laptop.must_end("phone", "remove", "--yes")
+        results.equal([path.name for path in folder.iterdir() if path.name.startswith(".belfry")], [], "files of Belfry after a removal")
+        left = program("todoman", "list")
+        results.check("Gym" not in left, "the tasks of Belfry after a removal", left)
     finally:
         story.close()
