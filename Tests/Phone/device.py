@@ -123,12 +123,14 @@ class Belfry(Device):
             time.sleep(0.001)
         return None
 
-    def entries(self, title):
+    def events(self, title):
         """Returns the log's entries of an alarm, newest first."""
         return [entry for entry in self.must("log") if entry.get("title") == title]
 
     def last(self, title):
-        found = self.entries(title)
+        found = self.events(title)
         return found[0] if found else {}
 
-    def alarms(self): return {alarm["title"]: alarm for alarm in self.must("list", "--all")}
+    def alarms(self):
+        """Returns the alarms by title, also the finished ones."""
+        return {alarm["title"]: alarm for alarm in self.must("list", "--finished") + self.must("list")}

@@ -114,8 +114,9 @@ class Phone:
         return [calendar.url.path.rstrip("/").rsplit("/", 1)[1] for calendar in self.client.principal().calendars()]
 
     def all(self):
-        """Returns the tasks by title, also the completed ones."""
-        return {str(task.icalendar_component["SUMMARY"]): task for task in self.tasks.todos(include_completed=True)}
+        """Returns the tasks by title, also the completed ones. Of several, the next one."""
+        tasks = sorted(self.tasks.todos(include_completed=True), key=due, reverse=True)
+        return {str(task.icalendar_component["SUMMARY"]): task for task in tasks}
 
     def find(self, title, limit=10):
         """Waits for a task with a title."""
@@ -158,6 +159,11 @@ class Phone:
             headers={"Content-Type": "text/calendar; charset=utf-8", "Authorization": "Basic YW5uYTpwaG9uZQ=="})
         with urllib.request.urlopen(request, timeout=20) as answer:
             return answer.status
+
+def due(task):
+    """Returns the due time as text, to sort tasks."""
+    component = task.icalendar_component
+    return component["DUE"].dt.strftime("%Y%m%dT%H%M") if "DUE" in component else "9"
 
 def unfolded(text):
     return text.replace("\r\n", "\n").replace("\n ", "").replace("\n\t", "").strip("\n").split("\n")

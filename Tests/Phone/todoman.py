@@ -56,7 +56,7 @@ def play(run, results):
         program("todoman", "new", "-l", "belfry", "Sweep the stairs", "-d", "2026-12-07 17:00")
         new = wait(lambda: "Sweep the stairs" in story.laptop.alarms(), 5, 0.05)
         results.check(new, "a new task becomes an alarm", sorted(story.laptop.alarms()))
-        results.equal(story.laptop.alarms().get("Sweep the stairs", {}).get("nextOccurrence"), "2026-12-07T17:00", "its time")
+        results.equal(story.laptop.alarms().get("Sweep the stairs", {}).get("next"), "2026-12-07T17:00:00+01:00", "its time")
         time.sleep(0.3)
         program("todoman", "list")
         results.equal(program("khal", "list", "2026-12-01", "30d").strip(), "", "khal shows no appointments")

@@ -55,7 +55,7 @@ def play(run, results):
         results.check(wait(lambda: "Renew the passport" in story.laptop.alarms(), 5, 0.05), "a new task becomes an alarm")
         # From the store to the phone.
         story.laptop.must("edit", "Post", "--title", "Letters")
-        story.laptop.must("skip", "Gym")
+        story.laptop.must("skip", "Gym", "--yes")
         time.sleep(0.5)
         results.equal(copier.run("sync")[0], 0, "a copy of changes")
         results.check("Letters" in phone.all(), "the phone sees a new title", sorted(phone.all()))
