@@ -5,13 +5,14 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "Faults"))
 from sandbox import Sandbox, Unusable
-import hostile, quiet, radicale, todoman, vdirsyncer, xandikos
+import hostile, quiet, races, radicale, todoman, vdirsyncer, xandikos
 from checks import Results
 
 class Run:
     """The programs and the folder of a run."""
-    def __init__(self, binary, short, environment):
-        self.sandbox, self.short, self.bin = Sandbox("phone", binary), short, Path(environment) / "bin"
+    def __init__(self, binary, short, seed, environment):
+        self.sandbox, self.short, self.seed = Sandbox("phone", binary), short, int(seed)
+        self.bin = Path(environment) / "bin"
         self.has_ended = threading.Event()
 
     def folder(self, name):
@@ -28,6 +29,7 @@ GROUPS = [
      ("xandikos", "Xandikos 0.4.10", lambda run, results: xandikos.play(run, results, run.bin / "xandikos", False)),
      ("vdirsyncer", "vdirsyncer", vdirsyncer.play),
      ("todoman", "todoman and khal", todoman.play),
+     ("races", "races", races.play),
      ("hostile", "hostile files", hostile.play)],
 ]
 
@@ -44,8 +46,8 @@ def one(run, name, title, body):
     return not results.failures
 
 def main():
-    binary, short, environment, *names = sys.argv[1:]
-    run, start = Run(binary, short == "1", environment), time.monotonic()
+    binary, short, seed, environment, *names = sys.argv[1:]
+    run, start = Run(binary, short == "1", seed, environment), time.monotonic()
     for number in (signal.SIGHUP, signal.SIGTERM):
         signal.signal(number, lambda number, frame: sys.exit(128 + number))
     passed = []
@@ -65,7 +67,7 @@ def main():
             run.sandbox.remove()
     print(f"{sum(passed)} passed, {len(passed) - sum(passed)} failed ({time.monotonic() - start:.0f} s)")
     if not all(passed):
-        print(f"Kept: {run.sandbox.root}")
+        print(f"Kept: {run.sandbox.root}, seed: {seed}")
     sys.exit(0 if passed and all(passed) else 1)
 
 if __name__ == "__main__":
