@@ -112,6 +112,9 @@ def missing(story, folder):
     outcome = laptop.run("phone", "sync")
     story.results.equal((outcome.code, len(laptop.must("log"))), (0, entries), "the run with the folder again")
     story.results.check(laptop.is_alive(), "the daemon runs without the folder")
+    (folder / "after.ics").write_bytes(task("after", "After the loss"))
+    found = wait(lambda: "After the loss" in laptop.alarms(), 15, 0.2)
+    story.results.check(found, "the daemon watches the folder again", sorted(laptop.alarms()))
 
 def many(run, story, folder):
     """Very many files of another program."""

@@ -151,14 +151,19 @@ def killed(story, folder, count):
     story.stop()
     chance = random.Random(story.run.seed)
     tasks = files(story, folder, "Bins")[:count]
-    for task in tasks:
+    for number, task in enumerate(tasks):
+        # All other tasks are written anew.
+        story.laptop.must("edit", "Bins", "--note", f"Note {number}")
         task.complete(story.clock.stamp())
         for _ in range(2):
-            story.laptop.run("phone", "sync", kill_after=chance.uniform(0.01, 0.09))
+            story.laptop.run("phone", "sync", kill_after=chance.uniform(0.01, 0.12))
     story.laptop.run("phone", "sync")
     story.start()
     recorded_once(story, "Bins", tasks, "with kills")
     skipped = answers(story, "Bins", "skipped")
     story.results.check(not skipped, "with kills: nothing is skipped", skipped)
+    note = f"Note {len(tasks) - 1}"
+    stale = [task.text() for task in files(story, folder, "Bins") if note not in task.text()]
+    story.results.check(not stale, "with kills: all open tasks have the last note", stale[:1])
     left = [path.name for path in folder.iterdir() if path.name.startswith(".belfry-")]
     story.results.equal(left, [], "temporary files after kills")

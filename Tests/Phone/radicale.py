@@ -203,24 +203,28 @@ def delete_many(story, phone):
     """Five deletions at once, as of a wiped phone, are held until a decision."""
     laptop, results = story.laptop, story.results
 
-    def delete():
+    def delete(is_wiped):
         tasks = sorted((each for each in phone.tasks.todos() if str(each.icalendar_component["SUMMARY"]) == "Pills"),
                        key=lambda each: each.icalendar_component["DUE"].dt)[-5:]
         for task in tasks:
-            (story.server.folder / task.url.path.rsplit("/", 1)[1]).unlink()
+            if is_wiped:
+                task.delete()
+                time.sleep(0.3)
+            else:
+                (story.server.folder / task.url.path.rsplit("/", 1)[1]).unlink()
         found = wait(lambda: len(held(laptop)) == 5, 5, 0.05)
         results.check(found, "five deletions at once are held", held(laptop))
         results.equal(skips(laptop), before, "the skips of held deletions")
 
     before = skips(laptop)
     count = len(snapshot(story.server.folder))
-    delete()
+    delete(False)
     status = laptop.run("phone", "status")
     text = status.out + status.err
     results.check("5" in text and "--skip-deleted" in text, "the status explains what is held", text)
     laptop.run("phone", "sync", "--restore-deleted")
     results.equal(len(snapshot(story.server.folder)), count, "the tasks that are written again")
-    delete()
+    delete(True)
     laptop.run("phone", "sync", "--skip-deleted")
     results.equal(skips(laptop), before + 5, "the skips that were confirmed")
     results.equal(held(laptop), [], "nothing is held any more")
