@@ -48,3 +48,7 @@ def snapshot(folder):
     """Returns the identity of each file of a folder: any write changes it."""
     return {path.name: (path.stat().st_ino, path.stat().st_mtime_ns, path.stat().st_size)
             for path in folder.iterdir() if path.suffix == ".ics" and path.is_file()}
+
+def differences(before, after):
+    """Returns the names of the files that differ between two snapshots."""
+    return {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}

@@ -1,7 +1,7 @@
 """Radicale serves the folder that Belfry writes; Python's caldav is the phone; a second device syncs through git."""
 import subprocess, threading, time
 from datetime import datetime
-from checks import snapshot
+from checks import differences, snapshot
 from device import Belfry, RunningClock
 from parts import Phone, Radicale, wait
 from sandbox import Unusable
@@ -93,7 +93,7 @@ def play(run, results, program, name):
         story.laptop.setup(server.folder)
         server.start()
         phone = Phone(server)
-        story.start(7, 59, 55)
+        story.start(7, 59, 57)
         results.check("belfry" in phone.names(), "the discovery finds the collection", phone.names())
         reads_tasks(story, phone)
         complete_ringing(story, phone)
@@ -234,7 +234,7 @@ def held(device): return device.must("phone", "status").get("held", [])
 
 def snooze(story, phone):
     story.stop()
-    story.start(8, 1, 56)
+    story.start(8, 1, 58)
     story.results.check(story.laptop.rings("Tea"), "the alarm rings")
     before = phone.change("Tea", f"X-MOZ-SNOOZE-TIME:{story.clock.stamp(1800)}", f"X-MOZ-LASTACK:{story.clock.stamp()}",
                           f"LAST-MODIFIED:{story.clock.stamp()}")
@@ -244,7 +244,7 @@ def snooze(story, phone):
 
 def dismiss(story, phone):
     story.stop()
-    story.start(8, 2, 56)
+    story.start(8, 2, 58)
     story.results.check(story.laptop.rings("Bins"), "the alarm rings")
     before = phone.change("Bins", f"LAST-MODIFIED:{story.clock.stamp()}", alarm=[f"ACKNOWLEDGED:{story.clock.stamp()}"])
     story.answered("Bins", "stopped", "Stopped: Bins", before)
@@ -258,6 +258,6 @@ def unchanged(story):
     for _ in range(2):
         story.laptop.run("phone", "sync")
     time.sleep(0.5)
-    changed = {name for name in files.keys() | snapshot(folder).keys() if files.get(name) != snapshot(folder).get(name)}
+    changed = differences(files, snapshot(folder))
     story.results.check(not changed, "no file is written without a change", changed)
     story.results.equal(story.laptop.tip(), tip, "no commit without a change")

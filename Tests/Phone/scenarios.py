@@ -52,7 +52,7 @@ def main():
         signal.signal(number, lambda number, frame: sys.exit(128 + number))
     passed = []
     try:
-        with ThreadPoolExecutor(8) as pool:
+        with ThreadPoolExecutor(12) as pool:
             background = []
             if not names or "quiet" in names:
                 background.append(pool.submit(one, run, "quiet", "no change", quiet.play))
