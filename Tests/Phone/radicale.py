@@ -77,6 +77,7 @@ def play_short(run, results, program, name):
         phone.find("Pay rent")
         complete_ringing(story, phone)
         change_store(story, phone, 3)
+        incremental(story, phone)
         new_task(story, phone)
         unchanged(story)
     finally:
@@ -99,6 +100,7 @@ def play(run, results, program, name):
         complete_ringing(story, phone)
         completions(story, phone, 5 if run.short else 15)
         change_store(story, phone, 5 if run.short else 15)
+        incremental(story, phone)
         cancel_and_delete(story, phone)
         edits(story, phone)
         new_task(story, phone)
@@ -167,6 +169,17 @@ def change_store(story, phone, count):
         story.results.check(outcome.code == 0, "an edit of the store", outcome.err)
         story.results.took("from the commit to the file", moment[1] - moment[0], FAST)
         phone.find(title, 5)
+
+def incremental(story, phone):
+    """A sync of the phone since its last one reports exactly what has changed."""
+    changes = phone.tasks.objects_by_sync_token(load_objects=True)
+    name = next(each for each in story.laptop.alarms() if each.startswith("Milk"))
+    tasks = [each for each in phone.tasks.todos() if str(each.icalendar_component["SUMMARY"]) == name]
+    story.laptop.must("edit", name, "--title", "Oat milk")
+    phone.find("Oat milk", 5)
+    time.sleep(0.3)
+    updated, deleted = changes.sync()
+    story.results.equal((len(list(updated)), len(list(deleted))), (len(tasks), 0), "the tasks that changed, and those that were deleted")
 
 def cancel_and_delete(story, phone):
     before = phone.change("Post", "STATUS:CANCELLED", f"LAST-MODIFIED:{story.clock.stamp()}")

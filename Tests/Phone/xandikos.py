@@ -1,7 +1,7 @@
 """Xandikos serves the index of a git repository: Belfry adds and commits what it writes."""
 import time
 from parts import Phone, Xandikos, wait
-from radicale import Story, change_store, complete_ringing, new_task, unchanged
+from radicale import Story, change_store, complete_ringing, incremental, new_task, unchanged
 
 def play(run, results, program, is_old):
     name = "xandikos-debian" if is_old else "xandikos-new"
@@ -17,6 +17,7 @@ def play(run, results, program, is_old):
         phone.find("Pay rent")
         complete_ringing(story, phone)
         change_store(story, phone, 2 if run.short else 5)
+        incremental(story, phone)
         new_task(story, phone)
         busy_index(story, phone)
         before = time.time()
