@@ -141,7 +141,7 @@ def without_daemon(story, folder):
     time.sleep(1.2)
     story.start()
     recorded_once(story, "Tea", tasks[:2], "without a daemon")
-    skipped = wait(lambda: answers(story, "Tea", "skipped") == Counter(occurrences(tasks[2:])), 5, 0.1)
+    skipped = wait(lambda: answers(story, "Tea", "skipped") == Counter(occurrences(tasks[2:])), 15, 0.1)
     story.results.check(skipped, "without a daemon: a deleted task is skipped", answers(story, "Tea", "skipped"))
     written = wait(lambda: all("With lemon" in each.text() for each in files(story, folder, "Tea")), 5, 0.1)
     story.results.check(written, "without a daemon: the changes of the store are written")

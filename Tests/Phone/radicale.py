@@ -8,7 +8,7 @@ from sandbox import Unusable
 
 DAY = datetime(2026, 12, 1)
 REPEATED = 30  # tasks of an alarm that rings daily
-FAST, SOON = 0.2, 2  # the limits of the medians, in seconds
+FAST, SOON, RESTED = 0.2, 2, 8  # the limits of the medians, in seconds; deletions rest for a moment
 
 class Story:
     """A server, a phone and one or two devices."""
@@ -49,10 +49,11 @@ class Story:
 
     # --- Checks of one answer each ---
 
-    def answered(self, title, action, subject, before):
+    def answered(self, title, action, subject, before, is_deletion=False):
         """Checks that an answer of the phone was recorded. Returns the log's entry."""
         seen = self.laptop.committed(subject)
-        self.results.took("from the upload to the store", seen and seen - before, SOON)
+        words = "from the deletion to the store" if is_deletion else "from the upload to the store"
+        self.results.took(words, seen and seen - before, RESTED if is_deletion else SOON)
         entry = self.laptop.last(title)
         self.results.equal(entry.get("action"), action, f"the answer to {title}")
         return entry
@@ -186,7 +187,7 @@ def cancel_and_delete(story, phone):
     story.answered("Post", "skipped", "Skipped: Post", before)
     before = time.time()
     phone.find("Gym").delete()
-    story.answered("Gym", "skipped", "Skipped: Gym", before)
+    story.answered("Gym", "skipped", "Skipped: Gym", before, is_deletion=True)
 
 def edits(story, phone):
     phone.change("Piano", "SUMMARY:Piano lesson", f"LAST-MODIFIED:{story.clock.stamp()}")

@@ -22,7 +22,7 @@ def play(run, results, program, is_old):
         busy_index(story, phone)
         before = time.time()
         phone.find("Post").delete()
-        story.answered("Post", "skipped", "Skipped: Post", before)
+        story.answered("Post", "skipped", "Skipped: Post", before, is_deletion=True)
         unchanged(story)
         repository(story)
     finally:
