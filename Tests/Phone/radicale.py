@@ -53,7 +53,7 @@ class Story:
         """Checks that an answer of the phone was recorded. Returns the log's entry."""
         seen = self.laptop.committed(subject)
         words = "from the deletion to the store" if is_deletion else "from the upload to the store"
-        self.results.took(words, seen and seen - before, RESTED if is_deletion else SOON)
+        self.results.took(words, seen and max(0, seen - before), RESTED if is_deletion else SOON)
         entry = self.laptop.last(title)
         self.results.equal(entry.get("action"), action, f"the answer to {title}")
         return entry

@@ -21,7 +21,7 @@ class Run:
         return folder
 
 # Groups run one after another, and the scenarios of a group beside each other: the times of the first are measured with
-# little else running.
+# little else running. A short run is one group.
 GROUPS = [
     [("radicale", "Radicale 3.9.0", lambda run, results: radicale.play(run, results, run.bin / "radicale", "new"))],
     [("radicale", "Radicale of Debian", lambda run, results: radicale.play_short(run, results, "/usr/bin/radicale", "debian")),
@@ -56,7 +56,7 @@ def main():
             background = []
             if not names or "quiet" in names:
                 background.append(pool.submit(one, run, "quiet", "no change", quiet.play))
-            for group in GROUPS:
+            for group in [sum(GROUPS, [])] if run.short else GROUPS:
                 parts = [part for part in group if not names or part[0] in names]
                 passed += [each.result() for each in [pool.submit(one, run, *part) for part in parts]]
             run.has_ended.set()
