@@ -5,7 +5,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "Faults"))
 from sandbox import Sandbox, Unusable
-import hostile, quiet, races, radicale, todoman, vdirsyncer, xandikos
+import hostile, quiet, races, radicale, sharing, todoman, vdirsyncer, xandikos
 from checks import Results
 
 class Run:
@@ -30,6 +30,7 @@ GROUPS = [
      ("vdirsyncer", "vdirsyncer", vdirsyncer.play),
      ("todoman", "todoman and khal", todoman.play),
      ("races", "races", races.play),
+     ("sharing", "two devices with one folder", sharing.play),
      ("hostile", "hostile files", hostile.play)],
 ]
 
