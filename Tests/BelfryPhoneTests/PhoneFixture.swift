@@ -106,6 +106,24 @@ final class PhoneFixture {
     return timeline.phase(of: id.occurrence, at: now, status: status)
   }
 
+  // MARK: Copies
+
+  /// Returns the path of a copy of the store.
+  func backup() throws -> String {
+    let copy = sandbox.root + "/backup"
+    try FileManager.default.copyItem(atPath: sandbox.store, toPath: copy)
+    return copy
+  }
+
+  /// Puts the files of a copy into the store.
+  func restore(_ copy: String) throws {
+    for name in try FileManager.default.contentsOfDirectory(atPath: copy) {
+      try? FileManager.default.removeItem(atPath: "\(sandbox.store)/\(name)")
+      try FileManager.default.copyItem(
+        atPath: "\(copy)/\(name)", toPath: "\(sandbox.store)/\(name)")
+    }
+  }
+
   // MARK: The phone
 
   /// The names of the files, in order.

@@ -233,6 +233,41 @@ import Testing
     #expect(try await world.run().isUnchanged)
   }
 
+  @Test("A snooze that is over before Belfry reads of it is no stop: the occurrence rings again")
+  func endedSnooze() async throws {
+    let world = try await PhoneFixture()
+    let rent = try world.add("Rent", "weekly on tuesday at 9:00")
+    let first = occurrence(rent, "2026-12-01T09:00")
+    try await world.run()
+    world.set("2026-12-01T09:30:00Z")
+    try world.edit(first) { task in
+      task.set("X-MOZ-LASTACK", "20261201T080100Z")
+      task.set("X-MOZ-SNOOZE-TIME", "20261201T081500Z")
+    }
+    try await world.run()
+    #expect(try world.phase(first) == .ringing)
+    #expect(world.log(of: rent).last == "phone snoozed 2026-12-01T09:00")
+    #expect(try await world.run().isUnchanged)
+  }
+
+  @Test("What another device has published is no answer to a device that does not know of it yet")
+  func publishedElsewhere() async throws {
+    let world = try await PhoneFixture()
+    let rent = try world.add("Rent", "weekly on tuesday at 9:00")
+    let first = occurrence(rent, "2026-12-01T09:00")
+    try await world.run()
+    let earlier = try world.backup()
+    world.set("2026-12-01T08:02:00Z")
+    try world.answer(.snooze(seconds: 3600), first)
+    try await world.run()
+    let snoozed = try world.text(first)
+    // The store of the other device: before the snooze, and without its own notes about the folder.
+    try world.restore(earlier)
+    try world.write(Array(snoozed.utf8), to: TaskProperty.fileName(first))
+    #expect(try await world.run().recorded.isEmpty)
+    #expect(try world.phase(first) == .ringing)
+  }
+
   @Test("Another title, note and due time edit and move; without edits, they are put back")
   func edits() async throws {
     let world = try await PhoneFixture()

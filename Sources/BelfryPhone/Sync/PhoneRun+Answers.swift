@@ -19,7 +19,9 @@ extension PhoneRun {
     var pending: [Pending] = []
     for (name, file) in read.sorted(by: { $0.key < $1.key }) {
       guard let id = file.reading.id, names[id] == name, !consumed.contains(name),
-        let alarm = alarms[id.alarm], !alarm.isDeleted
+        let alarm = alarms[id.alarm], !alarm.isDeleted,
+        // Another device may have published something that this one does not know yet.
+        !file.reading.isUntouched
       else { continue }
       let task = tasks[id] ?? projection.settledTask(id, of: alarm)
       let written = state.entries[name].flatMap { TaskRevision($0.revision) }

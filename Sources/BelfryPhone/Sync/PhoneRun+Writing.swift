@@ -133,7 +133,8 @@ extension PhoneRun {
     if let task = projection.settledTask(id, of: alarm), case .done(let time) = task.status {
       if now.seconds(since: time) > PhoneRun.closedTime { return remove(name, &removals) }
       guard var change = try change(to: task, in: name) else {
-        state.entries[name]?.closed = time
+        // One that another device has published is still open: the next run closes it.
+        if read[name]?.reading.status != .open { state.entries[name]?.closed = time }
         return
       }
       change.entry.closed = time

@@ -26,7 +26,7 @@ extension TaskReading {
   /// |---|---|
   /// | completed | done, at its time or else at that of the last change |
   /// | cancelled | skip |
-  /// | the end of a snooze that is ahead, or a reminder of Belfry that became later | snooze |
+  /// | the end of a snooze after its acknowledgment, or a reminder of Belfry that became later | snooze |
   /// | an acknowledgment since the due time that Belfry does not know | stop |
   /// | another title, note or due time | rename, note, move |
   /// | no reminder, no due time, a reopened task, another priority or tag | none: Belfry writes its own again |
@@ -86,7 +86,10 @@ extension TaskReading {
   private func reactions(_ task: PhoneTask, at now: Instant) -> [PhoneAnswer] {
     let seen = acknowledged.map { min($0, now) }
     let isNews = seen.map { $0 >= task.ringsSince && $0 > task.acknowledged ?? .distantPast }
-    if let until = postponed(task, at: now), until > now, until != task.alert, isNews ?? true {
+    // A snooze can be over before Belfry reads of it: the phone has rung again, and nobody has answered.
+    if let until = postponed(task, at: now), until > seen ?? now, until != task.alert,
+      isNews ?? true
+    {
       return [.snooze(until: until, at: seen ?? min(modified ?? now, now))]
     }
     if let seen, isNews == true, !isFromTasksOrg { return [.stop(at: seen)] }

@@ -63,9 +63,17 @@ struct PhoneTask: Hashable, Sendable {
   var revision: TaskRevision {
     TaskRevision(
       title: title, note: note ?? "", due: TaskProperty.utc(due),
-      alerts: ([alert] + warnings + [acknowledged].compactMap { $0 }).map(TaskProperty.utc)
-        .joined(separator: ",") + (isSnoozed ? "z" : ""),
+      alerts: PhoneTask.alertText(
+        [alert] + warnings, acknowledged: acknowledged, isSnoozed: isSnoozed),
       status: statusText, labels: "\(isImportant) \(tags.joined(separator: ",")) \(footer)")
+  }
+
+  /// Returns the hashed text of reminders.
+  static func alertText(
+    _ times: [Instant], acknowledged: Instant?, isSnoozed: Bool
+  ) -> String {
+    (times + [acknowledged].compactMap { $0 }).map(TaskProperty.utc).joined(separator: ",")
+      + (isSnoozed ? "z" : "")
   }
 
   private var statusText: String {

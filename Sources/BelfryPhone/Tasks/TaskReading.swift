@@ -41,6 +41,8 @@ struct TaskReading: Hashable, Sendable {
   let start: TaskTime?
   let status: Status
   let alerts: [Alert]
+  /// The times of the reminders that Belfry has written, in their order.
+  let ownAlerts: [Instant]
   /// The latest acknowledgment of a reminder.
   let acknowledged: Instant?
   /// The end of a snooze; nil for none.
@@ -95,7 +97,8 @@ struct TaskReading: Hashable, Sendable {
     hasOwnPriority = labels?.first?.isEmpty == false
     status = TaskReading.status(of: task, completed: task.first("COMPLETED"), zones)
     let anchors = (start: instant(task.first("DTSTART")), due: instant(task.first("DUE")))
-    let own = Set(TaskReading.ownAlerts(of: task, due: anchors.due, zones: zones))
+    ownAlerts = TaskReading.ownAlerts(of: task, due: anchors.due, zones: zones)
+    let own = Set(ownAlerts)
     alerts = task.components("VALARM").map { alarm in
       let time = TaskReading.time(of: alarm, anchors, zones)
       let isOwn =
@@ -190,11 +193,24 @@ struct TaskReading: Hashable, Sendable {
     return elements.map { ContentLine.unescaped($0) }.filter { !$0.isEmpty }
   }
 
-  /// True if the task is as Belfry has written it, in everything that counts as an edit.
+  /// True if the task is as Belfry has written it, in everything that counts as an answer.
   var isUntouched: Bool {
     guard let revision, case .instant(let due) = due else { return false }
     return TaskRevision.hash(title) == revision.title && TaskRevision.hash(note) == revision.note
       && TaskRevision.hash(TaskProperty.utc(due)) == revision.due
       && (status == .open) == (revision.status == TaskRevision.hash(PhoneTask.openStatus))
+      && hasOwnAlerts(revision)
+  }
+
+  /// Returns true if the reminders and the acknowledgment are those of a revision.
+  private func hasOwnAlerts(_ revision: TaskRevision) -> Bool {
+    guard Set(alerts.compactMap(\.time)) == Set(ownAlerts), snoozedUntil == nil else {
+      return false
+    }
+    return [false, true].contains { isSnoozed in
+      revision.alerts
+        == TaskRevision.hash(
+          PhoneTask.alertText(ownAlerts, acknowledged: acknowledged, isSnoozed: isSnoozed))
+    }
   }
 }
