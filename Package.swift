@@ -196,7 +196,8 @@ let package = Package(
     .executableTarget(
       name: "fleet",
       dependencies: [
-        "BelfryCore", "BelfryStore", "BelfryScheduler", "Files", "Git", "TestSupport",
+        "BelfryActions", "BelfryCore", "BelfryInput", "BelfryPhone", "BelfryStore",
+        "BelfryScheduler", "Files", "Git", "TestSupport",
       ],
       path: "Tests/Simulation", exclude: ["run"]),
     .target(

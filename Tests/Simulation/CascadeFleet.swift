@@ -128,6 +128,7 @@ final class CascadeFleet {
     for number in CascadeFleet.numbers where random.one(in: 2) {
       targets.append(.phone(try PhoneNumber(number), message: nil))
     }
+    if random.one(in: 3) { targets.append(.phoneTasks) }
     targets.shuffle(using: &random)
     var alarm = Alarm.created(
       id: store.context.makeIdentifier(), title: "Cascade", note: nil,

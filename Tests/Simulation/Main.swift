@@ -56,9 +56,35 @@ enum Main {
     }
   }
 
+  /// The length of a simulation with a phone, in steps.
+  private static let phoneSteps = 24
+
+  /// Runs some days with a phone.
+  private static func phoneRun(_ seed: UInt64, tells: Bool) async -> Bool {
+    do {
+      let fleet = try await PhoneFleet(seed: seed)
+      defer { if tells { print(fleet.story.joined(separator: "\n")) } }
+      do {
+        try await fleet.live(steps: phoneSteps)
+        try await fleet.check()
+        return true
+      } catch {
+        print(
+          "seed \(seed), a phone: \(error)",
+          "  look at it: Tests/Simulation/run --story \(seed)", separator: "\n")
+        return false
+      }
+    } catch {
+      print("seed \(seed), a phone: \(error)")
+      return false
+    }
+  }
+
   private static func run(_ seed: UInt64, tells: Bool) async -> Bool {
     do {
-      guard await cascadeRun(seed, tells: tells) else { return false }
+      guard await cascadeRun(seed, tells: tells), await phoneRun(seed, tells: tells) else {
+        return false
+      }
       let fleet = try await Fleet(seed: seed)
       defer { if tells { print(fleet.story.joined(separator: "\n")) } }
       do {
