@@ -128,6 +128,13 @@ import Testing
     #expect(FeedChange(feed, since: [:]).vanished.isEmpty)
   }
 
+  @Test("The tasks that Belfry writes for a phone are no events")
+  func ownTasks() throws {
+    let feed = try feed(event("a") + event("b", "20261201T090000", "X-BELFRY-REV:1a2b"))
+    #expect(feed.alarms.map(\.title) == ["a"])
+    #expect(feed.itemCount == 1)
+  }
+
   @Test func titles() {
     #expect(CalendarDocument.title(document("X-WR-CALNAME:Team\\, work\n")) == "Team, work")
     #expect(CalendarDocument.title(document("X-WR-CALNAME:x\nNAME;LANGUAGE=en:Own")) == "Own")

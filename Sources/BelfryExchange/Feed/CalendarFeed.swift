@@ -27,6 +27,9 @@ public struct CalendarFeed: Sendable {
     }
   }
 
+  /// The property of the tasks that Belfry writes for occurrences of its own alarms.
+  static let ownTask = "X-BELFRY-REV"
+
   /// The maximum number of events and to-dos.
   public static let maxItems = 100_000
   /// The maximum number of alarms.
@@ -70,7 +73,8 @@ extension CalendarDocument {
     now: Instant, zones: ZoneLibrary, calendar: WorkCalendar = .standard
   ) throws(ExchangeError) -> CalendarFeed {
     let documents = try library.read(bytes)
-    let all = documents.flatMap(\.items)
+    // Belfry's own tasks, such as those for a phone, must not become alarms again.
+    let all = documents.flatMap(\.items).filter { $0.first(CalendarFeed.ownTask) == nil }
     let (items, silentCount) = SilentItemFilter(silent).apply(to: all)
     var reading = read(items, of: documents, now: now, zones: zones, calendar: calendar)
     if reading.alarms.count > CalendarFeed.maxAlarms {

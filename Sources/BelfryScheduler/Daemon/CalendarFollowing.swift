@@ -33,6 +33,13 @@ struct CalendarFollowing {
   /// Records that a watched file or folder has changed.
   mutating func recordChange(at now: Instant) { due = now }
 
+  /// Determines the next refresh again, after the clock was set.
+  mutating func reset(to now: Instant) {
+    known = nil
+    // A change that was reported stays due.
+    if let time = due, time > now { due = nil }
+  }
+
   /// Starts a refresh if one is due. Returns true if it has to start.
   mutating func start(_ store: Store, at now: Instant) -> Bool {
     readIfChanged(store, at: now)

@@ -194,6 +194,7 @@ struct DaemonLoop {
       settlement.reset(to: context.now)
       phone.reset(to: context.now)
       battery.reset(to: context.now)
+      calendars.reset(to: context.now)
       syncs.reset()
       // The connections may be dead without a sign of it.
       watches.restart(of: store)
