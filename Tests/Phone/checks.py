@@ -1,5 +1,5 @@
 """The results of the scenarios: checks, and measured times with their limits."""
-import statistics, sys, threading, time
+import statistics, sys, time
 
 class Results:
     """The results of one scenario."""

@@ -1,7 +1,7 @@
 """A device with a running daemon whose notifications are recorded, and the clock of all devices of a scenario."""
 import os, signal, subprocess, time
 from contextlib import suppress
-from datetime import datetime, timedelta, timezone
+from datetime import timedelta, timezone
 from pathlib import Path
 from sandbox import Device, Unusable, brief, members
 from parts import wait

@@ -1,5 +1,5 @@
 """Files that an attacker or a broken program leaves in the folder: Belfry ignores and reports them, and keeps running."""
-import json, os, shutil, time
+import os, shutil, time
 from parts import wait
 from radicale import Story
 from todoman import NoServer
@@ -34,7 +34,7 @@ def play(run, results):
         own = sorted(path.name for path in folder.glob("*.ics"))
         leave(folder, secret, own)
         time.sleep(2)
-        lives(story, own)
+        lives(story, folder)
         alarms = set(laptop.alarms()) - known
         results.check("Good task" in alarms, "a good task among them becomes an alarm", alarms)
         results.check(not any("Secret" in title or "Large" in title or "Unreadable" in title for title in alarms),
@@ -83,17 +83,15 @@ def leave(folder, secret, own):
     if own:
         (folder / "copy.ics").write_bytes((folder / own[0]).read_bytes())
 
-def lives(story, own):
+def lives(story, folder):
     """The daemon runs, and both directions work."""
     laptop = story.laptop
     story.results.check(laptop.is_alive(), "the daemon runs", laptop.log_path.read_text()[-500:])
     laptop.must("edit", "Post", "--title", "Letters")
     def sees():
-        return any("SUMMARY:Letters" in path.read_text(errors="replace") for path in folder_of(story).glob("*.ics")
+        return any("SUMMARY:Letters" in path.read_text(errors="replace") for path in folder.glob("*.ics")
                    if path.is_file() and not path.is_symlink() and os.access(path, os.R_OK) and path.stat().st_size < 1 << 20)
     story.results.check(wait(sees, 10, 0.1), "a change of the store is written among them")
-
-def folder_of(story): return story.run.sandbox.root / "parts" / "hostile" / "tasks"
 
 def missing(story, folder):
     """The folder disappears, as its disk does, and an empty one is in its place: nothing is skipped."""
@@ -128,7 +126,8 @@ def many(run, story, folder):
     start = time.monotonic()
     outcome = story.laptop.run("phone", "sync")
     took = time.monotonic() - start
-    story.results.note(f"`phone sync` with {count} other files took {took:.2f} s (writing them took {written:.1f} s): {(outcome.out + outcome.err).strip()[:200]}")
+    story.results.note(f"`phone sync` with {count} other files took {took:.2f} s (writing them took {written:.1f} s)")
+    story.results.check(outcome.code == 0, "a run with very many files succeeds", outcome.err)
     story.results.check(took < 20, "a run with very many files ends soon", f"{took:.1f} s")
     story.results.check(story.laptop.is_alive(), "the daemon runs with very many files", story.laptop.log_path.read_text()[-500:])
     start = time.monotonic()

@@ -1,5 +1,5 @@
 """The programs of others: servers on a free port of the loopback interface, each with its own home, and a phone."""
-import os, socket, subprocess, time, urllib.error, urllib.request
+import socket, subprocess, time, urllib.request
 from contextlib import suppress
 from pathlib import Path
 from sandbox import Unusable, environment

@@ -1,8 +1,8 @@
 """Answers of the phone while the store changes, while no daemon runs, while runs are killed, and in slow writes: each is
 recorded once."""
-import os, random, signal, subprocess, threading, time
+import random, threading, time
 from collections import Counter
-from parts import Phone, Radicale, unfolded, wait
+from parts import unfolded, wait
 from radicale import Story
 from todoman import NoServer
 
@@ -12,7 +12,9 @@ def play(run, results):
     folder.mkdir()
     story = Story(run, results, NoServer(), "races", devices=("laptop",))
     try:
-        story.prepare(("Pills", "daily 20:00"), ("Milk", "daily 21:00"), ("Tea", "daily 22:00"), ("Bins", "daily 19:00"), ("Pay rent", "2026-12-20 9:00"))
+        story.prepare(
+            ("Pills", "daily 20:00"), ("Milk", "daily 21:00"), ("Tea", "daily 22:00"), ("Bins", "daily 19:00"),
+            ("Pay rent", "2026-12-20 9:00"))
         story.laptop.setup(folder)
         story.start(10, 0)
         wait(lambda: len(list(folder.glob("*.ics"))) > 120, 20, 0.1)

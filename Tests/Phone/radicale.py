@@ -4,7 +4,6 @@ from datetime import datetime
 from checks import differences, snapshot
 from device import Belfry, RunningClock
 from parts import Phone, Radicale, wait
-from sandbox import Unusable
 
 DAY = datetime(2026, 12, 1)
 REPEATED = 30  # tasks of an alarm that rings daily

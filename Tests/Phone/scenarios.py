@@ -1,5 +1,5 @@
 """Runs the scenarios, some of them beside each other, and prints their results."""
-import os, shutil, signal, subprocess, sys, threading, time, traceback
+import signal, sys, threading, time, traceback
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 HERE = Path(__file__).resolve().parent

@@ -2,7 +2,7 @@
 import time
 from checks import differences, snapshot
 from parts import wait
-from races import Task, files, occurrences
+from races import files, occurrences
 from radicale import Story
 from todoman import NoServer
 

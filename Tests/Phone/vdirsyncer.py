@@ -2,7 +2,7 @@
 import subprocess, time
 from parts import USER, Phone, Radicale, wait
 from radicale import Story
-from sandbox import Unusable, environment
+from sandbox import environment
 
 class Copier:
     """vdirsyncer with a pair of the folder and the server."""
