@@ -3,8 +3,9 @@ import statistics, sys, time
 
 class Results:
     """The results of one scenario."""
-    def __init__(self, name):
+    def __init__(self, name, tolerance=1):
         self.name, self.failures, self.passed, self.times = name, [], 0, {}
+        self.tolerance = tolerance  # a factor of the limits
         self.limits, self.start, self.notes = {}, time.monotonic(), []
 
     def check(self, condition, words, details=""):
@@ -20,7 +21,7 @@ class Results:
 
     def took(self, words, seconds, limit):
         """Records a time; None if the event did not happen."""
-        self.limits[words] = limit
+        self.limits[words] = limit * self.tolerance
         if self.check(seconds is not None, f"{words}: it did not happen"):
             self.times.setdefault(words, []).append(seconds)
 

@@ -1,5 +1,5 @@
 """Radicale serves the folder that Belfry writes; Python's caldav is the phone; a second device syncs through git."""
-import subprocess, threading, time
+import fcntl, subprocess, threading, time
 from datetime import datetime
 from checks import differences, snapshot
 from device import Belfry, RunningClock
@@ -78,6 +78,7 @@ def play_short(run, results, program, name):
         complete_ringing(story, phone)
         change_store(story, phone, 3)
         incremental(story, phone)
+        busy_storage(story, phone)
         new_task(story, phone)
         unchanged(story)
     finally:
@@ -180,6 +181,18 @@ def incremental(story, phone):
     time.sleep(0.3)
     updated, deleted = changes.sync()
     story.results.equal((len(list(updated)), len(list(deleted))), (len(tasks), 0), "the tasks that changed, and those that were deleted")
+
+def busy_storage(story, phone):
+    """A change of the store while the server holds the lock of its storage: it is written afterwards."""
+    with open(story.server.data / ".Radicale.lock", "r+") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        files = snapshot(story.server.folder)
+        story.laptop.must("edit", "Oat milk", "--note", "Two of them")
+        time.sleep(1.5)
+        changed = differences(files, snapshot(story.server.folder))
+        story.results.check(not changed, "no file changes while the server holds its lock", changed)
+    seen = wait(lambda: "Two of them" in phone.find("Oat milk").data, 15, 0.1)
+    story.results.check(seen, "a change is written when the lock is free again")
 
 def cancel_and_delete(story, phone):
     before = phone.change("Post", "STATUS:CANCELLED", f"LAST-MODIFIED:{story.clock.stamp()}")
