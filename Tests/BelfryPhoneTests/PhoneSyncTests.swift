@@ -519,4 +519,51 @@ import Testing
     world.now = world.now.adding(seconds: 3)
     #expect(try await background().recorded.map(\.action) == [.skipped])
   }
+
+  @Test("Words behind Belfry's line belong to the note, and a line with a dash is the person's own")
+  func noteBehindLine() async throws {
+    let world = try await PhoneFixture()
+    let rent = try world.add("Rent", "weekly on tuesday at 9:00", note: "Bank")
+    let first = occurrence(rent, "2026-12-01T09:00")
+    try await world.run()
+    let line = try #require(try world.reading(first).hasFooter ? try footer(world, first) : nil)
+    try world.edit(first) { $0.set("DESCRIPTION", "Bank\\n\\n\(line)\\nand call") }
+    try await world.run()
+    #expect(try world.store.alarm(rent)?.note == "Bank\nand call")
+    #expect(try world.reading(first).note == "Bank\nand call")
+    try world.edit(first) { $0.set("DESCRIPTION", "To be\\n— Shakespeare") }
+    try await world.run()
+    #expect(try world.store.alarm(rent)?.note == "To be\n— Shakespeare")
+    #expect(try await world.run().isUnchanged)
+  }
+
+  private func footer(_ world: PhoneFixture, _ id: OccurrenceID) throws -> String {
+    let bytes = Array(try Data(contentsOf: URL(fileURLWithPath: world.path(id))))
+    let value = try #require(try TaskDocument(bytes).task?.first("DESCRIPTION")?.value)
+    return value.components(separatedBy: "\\n").last ?? ""
+  }
+
+  @Test("A second snooze while it is snoozed counts, also if it ends earlier")
+  func secondSnooze() async throws {
+    let world = try await PhoneFixture()
+    let rent = try world.add("Rent", "weekly on tuesday at 9:00")
+    let first = occurrence(rent, "2026-12-01T09:00")
+    try await world.run()
+    func snooze(until: String, at time: String, _ now: String) async throws -> Instant? {
+      world.set(now)
+      try world.edit(first) { task in
+        task.set("X-MOZ-SNOOZE-TIME", until)
+        task.set("X-MOZ-LASTACK", time)
+      }
+      try await world.run()
+      return try world.store.alarm(rent)?.progress.occurrences[first.occurrence]?.snooze.until
+    }
+    #expect(
+      try await snooze(until: "20261202T080000Z", at: "20261201T080010Z", "2026-12-01T08:01:00Z")
+        == Instant(rfc3339: "2026-12-02T08:00:00Z"))
+    #expect(
+      try await snooze(until: "20261201T083000Z", at: "20261201T080200Z", "2026-12-01T08:02:10Z")
+        == Instant(rfc3339: "2026-12-01T08:30:00Z"))
+    #expect(try await world.run().isUnchanged)
+  }
 }

@@ -97,7 +97,7 @@ import Testing
       path: manual + "Phone.md",
       setup: ["belfry tier plus", "belfry add Rent every month on the 1st 9:00"],
       // It needs a terminal.
-      skipped: ["belfry phone setup\n"]),
+      skipped: ["belfry phone setup"]),
     Article(
       path: manual + "Partners.md",
       setup: ["belfry tier premium", "git init -q --bare mailbox.git"],

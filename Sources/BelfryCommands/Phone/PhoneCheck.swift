@@ -32,7 +32,10 @@ struct PhoneCheck {
         Diagnosis("phone", .fine, "\(Printable.text(name)) publishes the tasks at present."))
     } else {
       found.append(
-        Diagnosis("phone", .fine, "\(status.tasks) tasks are in \(folder) (\(status.server.name)).")
+        Diagnosis(
+          "phone", .fine,
+          "\(status.tasks) \(status.tasks == 1 ? "task is" : "tasks are") in \(folder) (\(status.server.name))."
+        )
       )
     }
     if !status.held.isEmpty {

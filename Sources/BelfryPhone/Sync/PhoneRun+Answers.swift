@@ -188,12 +188,12 @@ extension PhoneRun {
     {
       let edit = EditAlarms(
         [id],
-        stating: { _ in StatedParts(fields: [.title, .schedule], tags: [PhoneCapture.inbox]) }
-      ) { alarm in
-        alarm.title = words.title
-        alarm.schedule = words.schedule
-        alarm.tags.remove(PhoneCapture.inbox)
-      }
+        stating: { _ in StatedParts(fields: [.title, .schedule], tags: [PhoneCapture.inbox]) },
+        edit: { alarm in
+          alarm.title = words.title
+          alarm.schedule = words.schedule
+          alarm.tags.remove(PhoneCapture.inbox)
+        })
       return try perform(edit, in: store)
     }
     guard let clean = ForeignText.title(title) else { return [] }

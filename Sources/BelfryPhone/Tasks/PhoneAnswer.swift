@@ -85,7 +85,9 @@ extension TaskReading {
   /// Returns the snooze or the end of a reminder.
   private func reactions(_ task: PhoneTask, at now: Instant) -> [PhoneAnswer] {
     let seen = acknowledged.map { min($0, now) }
-    let isNews = seen.map { $0 >= task.ringsSince && $0 > task.acknowledged ?? .distantPast }
+    // While it is snoozed, another snooze can end earlier.
+    let since = task.isSnoozed ? task.due : task.ringsSince
+    let isNews = seen.map { $0 >= since && $0 > task.acknowledged ?? .distantPast }
     // A snooze can be over before Belfry reads of it: the phone has rung again, and nobody has answered.
     if let until = postponed(task, at: now), until > seen ?? now, until != task.alert,
       isNews ?? true
@@ -101,7 +103,8 @@ extension TaskReading {
   /// Apps write a property, or move the reminder, or add a second one. One that was added before the occurrence has rung is
   /// no snooze.
   private func postponed(_ task: PhoneTask, at now: Instant) -> Instant? {
-    if let snoozedUntil, snoozedUntil > task.ringsSince { return snoozedUntil }
+    let since = task.isSnoozed ? task.due : task.ringsSince
+    if let snoozedUntil, snoozedUntil > since { return snoozedUntil }
     guard modified ?? now >= task.ringsSince else { return nil }
     return alerts.compactMap(\.time)
       .filter { $0 > task.alert && $0 > task.ringsSince && $0 > now }.min()

@@ -43,20 +43,26 @@ struct PhoneTask: Hashable, Sendable {
   var created: Instant
 
   /// The beginning of the last line of a description, which is not part of the note.
-  static let footerMark = "— "
+  private static let footerMark = "— "
+  /// The beginning of that line with its first word. A person's own line can begin with a dash, too.
+  private static let footerStart = "\(footerMark)Belfry:"
 
   /// The description: the note, and how to answer.
   var description: String {
     note.map { "\($0)\n\n\(PhoneTask.footerMark)\(footer)" } ?? PhoneTask.footerMark + footer
   }
 
-  /// Returns the note in a description: the text without the last line if it is Belfry's.
+  /// Returns the note in a description: the text around Belfry's line. A person may have written behind it, too.
   static func note(in description: String) -> String {
-    let lines = description.split(separator: "\n", omittingEmptySubsequences: false)
-    guard let last = lines.lastIndex(where: { $0.hasPrefix(footerMark) }) else {
+    var lines = description.split(separator: "\n", omittingEmptySubsequences: false)[...]
+    guard let own = lines.lastIndex(where: { $0.hasPrefix(footerStart) }) else {
       return description
     }
-    return lines[..<last].joined(separator: "\n")
+    func isBlank(_ line: Substring) -> Bool { line.allSatisfy(\.isWhitespace) }
+    let behind = lines[(own + 1)...].drop(while: isBlank)
+    lines = lines[..<own]
+    while let last = lines.last, isBlank(last) { lines.removeLast() }
+    return (lines + behind).joined(separator: "\n")
   }
 
   /// The revision of the task.

@@ -53,7 +53,7 @@ enum TaskWriting {
     if reading.revision?.labels != wanted.labels { setLabels(task, reading, &component) }
     setStatus(task, reading.status, &component)
     if task.status == .open, needsAlerts(task, reading) {
-      setAlerts(task, reading.alerts, &component)
+      setAlerts(task, reading.alerts, acknowledged: reading.acknowledged, &component)
     }
     setMarks(task, &component)
     guard component != before else { return }
@@ -132,8 +132,11 @@ enum TaskWriting {
 
   /// - Parameter alerts: the reminders in the file, in their order.
   private static func setAlerts(
-    _ task: PhoneTask, _ alerts: [TaskReading.Alert], _ component: inout TaskComponent
+    _ task: PhoneTask, _ alerts: [TaskReading.Alert], acknowledged: Instant? = nil,
+    _ component: inout TaskComponent
   ) {
+    // An acknowledgment that Belfry does not count is no reason to ring again.
+    let acknowledged = task.acknowledged.map { max($0, acknowledged ?? $0) }
     let times = [task.alert] + task.warnings.filter { $0 != task.alert }
     var index = 0
     component.items.removeAll { item in
@@ -142,7 +145,7 @@ enum TaskWriting {
       return alerts.indices.contains(index) && isReplaced(alerts[index], by: Set(times))
     }
     component.remove(TaskProperty.snooze)
-    if let acknowledged = task.acknowledged {
+    if let acknowledged {
       component.set(TaskProperty.acknowledged, TaskProperty.utc(acknowledged))
     }
     for (index, time) in times.enumerated() {
@@ -152,7 +155,7 @@ enum TaskWriting {
       alarm.set("ACTION", "DISPLAY")
       alarm.set("DESCRIPTION", ContentLine.escaped(task.title))
       alarm.set("TRIGGER;VALUE=DATE-TIME", TaskProperty.utc(time))
-      if index == 0, let acknowledged = task.acknowledged {
+      if index == 0, let acknowledged {
         alarm.set("ACKNOWLEDGED", TaskProperty.utc(acknowledged))
       }
       component.items.append(.component(alarm))

@@ -41,6 +41,8 @@ public struct PhoneSchedule {
     configuration = PhoneConfiguration.read(of: store)
     let before = watch
     watch = configuration.flatMap { PhoneFolderWatch($0.folder, send: send) }
+    // Deletions from before the start rest first.
+    needsSecondRun = configuration != nil
     // Without a folder to watch, the next attempt comes later.
     if watch != nil || before != nil || due == nil { due = configuration == nil ? nil : now }
   }

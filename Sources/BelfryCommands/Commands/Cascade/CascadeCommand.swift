@@ -18,7 +18,7 @@ struct CascadeCommand: ParsableCommand {
         belfry cascade add standup device Watch
         belfry cascade add standup person Jen
         belfry cascade add standup phone 5551234567 --message "Room 412."
-        belfry cascade add standup phone-tasks    # the task on a phone rings as this step
+        belfry cascade add standup phone-tasks  # the task on a phone rings here
         belfry cascade preview standup
         belfry cascade move standup 3 1
         belfry cascade remove standup Watch

@@ -1,5 +1,7 @@
 import ArgumentParser
+import BelfryDocuments
 import BelfryPhone
+import BelfryScheduler
 import BelfryTerminal
 
 struct PhoneRemoveCommand: AsyncParsableCommand {
@@ -25,6 +27,11 @@ struct PhoneRemoveCommand: AsyncParsableCommand {
       ? "The \(count) tasks stay on the phone and ring there, whatever happens here."
       : "The phone no longer rings after its next sync."
     if confirmation.dryRun {
+      if common.json {
+        return try Console.write(
+          PhoneStatusDocument(
+            PhoneStatus(configuration, of: store), scheduler: SchedulerState(store), store: store))
+      }
       return Console.line("Would stop publishing to \(folder). \(consequence)")
     }
     try Confirmation(isGiven: confirmation.yes, json: common.json).require(
@@ -32,6 +39,11 @@ struct PhoneRemoveCommand: AsyncParsableCommand {
     let removed = try await PhoneSetup.remove(
       configuration, of: store, keepingTasks: keepTasks)
     _ = store.pokeDaemon()
-    Console.line("Stopped. \(removed) tasks were removed from \(folder).")
+    if common.json {
+      return try Console.write(
+        PhoneStatusDocument(nil, scheduler: SchedulerState(store), store: store))
+    }
+    Console.line(
+      "Stopped. \(removed) \(removed == 1 ? "task was" : "tasks were") removed from \(folder).")
   }
 }
