@@ -15,7 +15,8 @@ public struct PhoneSchedule {
   private var isRunning = false
   private var due: Instant?
   private var failures: Int64 = 0
-  private var needsSecondRun = false
+  /// The end of the rest of deletions that a run may have noticed, at which another one is due; nil for none.
+  private var restEnd: Instant?
 
   /// The delay between a change and the run, in milliseconds. Several files may change together.
   private static let delay: Int64 = 10
@@ -42,7 +43,8 @@ public struct PhoneSchedule {
     let before = watch
     watch = configuration.flatMap { PhoneFolderWatch($0.folder, send: send) }
     // Deletions from before the start rest first.
-    needsSecondRun = configuration != nil
+    restEnd =
+      configuration == nil ? nil : now.adding(seconds: PhoneSchedule.deletionRest + 1)
     // Without a folder to watch, the next attempt comes later.
     if watch != nil || before != nil || due == nil { due = configuration == nil ? nil : now }
   }
@@ -52,7 +54,7 @@ public struct PhoneSchedule {
 
   /// Requests a run, because the phone has changed the folder. A second one follows: deletions rest before they count.
   mutating func requestForPhone(at now: Instant) {
-    needsSecondRun = true
+    restEnd = now.adding(seconds: PhoneSchedule.deletionRest + 1)
     request(at: now)
   }
 
@@ -70,6 +72,7 @@ public struct PhoneSchedule {
   mutating func start(at now: Instant) -> Bool {
     guard !isRunning, let due, due <= now else { return false }
     self.due = nil
+    if let end = restEnd, end <= now { restEnd = nil }
     isRunning = true
     return true
   }
@@ -88,12 +91,8 @@ public struct PhoneSchedule {
       return
     }
     let isReported = watch != nil && !RepositoryFolder.isShared(configuration.folder)
-    let pause =
-      needsSecondRun
-      ? PhoneSchedule.deletionRest + 1
-      : isReported ? PhoneSchedule.interval : PhoneSchedule.shortInterval
-    needsSecondRun = false
-    let next = now.adding(seconds: pause)
+    let pause = isReported ? PhoneSchedule.interval : PhoneSchedule.shortInterval
+    let next = min(now.adding(seconds: pause), restEnd ?? .distantFuture)
     due = due.map { min($0, next) } ?? next
   }
 }
