@@ -169,8 +169,8 @@ let package = Package(
     .testTarget(
       name: "BelfryPhoneTests",
       dependencies: [
-        "BelfryPhone", "BelfryActions", "BelfryInput", "BelfryStore", "BelfryCore", "Files",
-        "TestSupport",
+        "BelfryPhone", "BelfryActions", "BelfryExchange", "BelfryInput", "BelfryStore",
+        "BelfryCore", "Files", "TestSupport",
       ],
       exclude: ["Fixtures"], swiftSettings: unoptimized),
     .testTarget(

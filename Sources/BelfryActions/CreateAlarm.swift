@@ -58,7 +58,10 @@ public struct CreateAlarm {
   public func perform(in store: Store, settings: Settings) throws -> Result {
     let change = try alarm(in: store, settings)
     let twin = try twin(of: change.alarm, in: store)
-    if let new = store.change([change]) { try store.add(place.map(new.at) ?? new) }
+    if var new = store.change([change]) {
+      if let place { new.setPlace(place) }
+      try store.add(new)
+    }
     return Result(change: change, twin: twin)
   }
 

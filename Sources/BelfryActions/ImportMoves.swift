@@ -198,7 +198,7 @@ private struct MovingImport {
     }
     if !isAhead || wanted == nil, phase(of: civil) != .upcoming { return true }
     guard isAhead else {
-      // What a person has unskipped is not skipped again.
+      // An occurrence that a person has unskipped is not skipped again.
       if alarm.progress.occurrences[civil]?.isReopened != true { skip(move) }
       return true
     }

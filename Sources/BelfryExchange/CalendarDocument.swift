@@ -148,7 +148,7 @@ public struct CalendarDocument {
       guard Occurrences(alarm.schedule, in: calendar).contains(civil) else { return false }
       let isMove =
         change.first("STATUS") == nil
-        && library.text(change.first("SUMMARY")?.value ?? "") == alarm.title
+        && CalendarText.unescaped(change.first("SUMMARY")?.value ?? "") == alarm.title
       if isMove, let time = change.first("DTSTART").flatMap({ calendarZones.moments($0).first }),
         !time.isDate
       {
@@ -197,14 +197,14 @@ public struct CalendarDocument {
 }
 
 /// Conversion of dates and times between Belfry and iCalendar.
-enum CalendarTime {
+package enum CalendarTime {
   /// Returns `20261127T090000`.
-  static func text(_ civil: CivilDateTime) -> String {
+  package static func text(_ civil: CivilDateTime) -> String {
     "\(civil)".filter { $0 != "-" && $0 != ":" } + "00"
   }
 
   /// Returns `20261127T080000Z`.
-  static func utc(_ instant: Instant) -> String {
+  package static func utc(_ instant: Instant) -> String {
     String(instant.rfc3339Milliseconds.filter { $0 != "-" && $0 != ":" }.prefix(15)) + "Z"
   }
 

@@ -14,7 +14,7 @@ extension CalendarItem {
   func addsNothing(to main: CalendarItem) -> Bool {
     func words(_ text: String?) -> [Substring] { text?.split(whereSeparator: \.isWhitespace) ?? [] }
     func labels(_ item: CalendarItem) -> Set<String> {
-      Set(item.item.all("CATEGORIES").flatMap { context.library.texts($0.value) })
+      Set(item.item.all("CATEGORIES").flatMap { CalendarText.list($0.value) })
     }
     let (own, series) = (texts, main.texts)
     return words(own.title) == words(series.title)

@@ -17,7 +17,7 @@ extension CalendarItem {
   /// The title and the note. Without a summary, the text of a reminder is the title, or else the description.
   var texts: (title: String, note: String?) {
     func text(_ property: CalendarProperty?) -> String? {
-      guard let text = property.map({ context.library.text($0.value) }),
+      guard let text = property.map({ CalendarText.unescaped($0.value) }),
         text.contains(where: { !$0.isWhitespace })
       else { return nil }
       return text

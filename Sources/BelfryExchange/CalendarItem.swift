@@ -287,7 +287,7 @@ struct CalendarItem {
     var alarm = ForeignAlarm(
       id: Identifier(naming: name), title: title, note: note, schedule: schedule, zone: zone)
     alarm.enabled = !isDisabled
-    let labels = item.all("CATEGORIES").flatMap { context.library.texts($0.value) }
+    let labels = item.all("CATEGORIES").flatMap { CalendarText.list($0.value) }
     losses += alarm.addTags(labels).map { "the category \($0)" }
     return alarm
   }

@@ -188,46 +188,12 @@ struct CalendarLibrary {
   /// Returns the line that an error of libical contains: `Can't parse as RECUR value in RRULE property. Removing entire
   /// property: FREQ=WEEKLY\;UNTIL=`; nil for any other error.
   private func rejected(_ error: String) -> CalendarProperty? {
-    let error = text(error)
+    let error = CalendarText.unescaped(error)
     guard let end = error.ranges(of: " property. Removing entire property: ").first,
       let name = error[..<end.lowerBound].split(separator: " ").last
     else { return nil }
     return CalendarProperty(
       name: String(name), parameters: [:], value: String(error[end.upperBound...]))
-  }
-
-  /// Returns a text value without escapes (RFC 5545, 3.3.11). libical's own function turns a newline into an `n`.
-  func text(_ value: String) -> String {
-    var result = ""
-    var isEscaped = false
-    for character in value {
-      if isEscaped {
-        result.append(character == "n" || character == "N" ? "\n" : character)
-        isEscaped = false
-      } else if character == "\\" {
-        isEscaped = true
-      } else {
-        result.append(character)
-      }
-    }
-    return result
-  }
-
-  /// Returns the elements of a list of texts, separated by commas, without escapes.
-  func texts(_ value: String) -> [String] {
-    var elements: [String] = []
-    var element = ""
-    var isEscaped = false
-    for character in value {
-      if character == ",", !isEscaped {
-        elements.append(element)
-        element = ""
-        continue
-      }
-      element.append(character)
-      isEscaped = character == "\\" && !isEscaped
-    }
-    return (elements + [element]).map(text).filter { !$0.isEmpty }
   }
 
   // MARK: Writing

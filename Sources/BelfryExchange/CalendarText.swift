@@ -83,6 +83,41 @@ package enum CalendarText {
     0x0161, 0x203A, 0x0153, 0, 0x017E, 0x0178,
   ]
 
+  // MARK: Values
+
+  /// Returns a text value without escapes (RFC 5545, 3.3.11). libical's own function turns a newline into an `n`.
+  package static func unescaped(_ value: some StringProtocol) -> String {
+    guard value.utf8.contains(UInt8(ascii: "\\")) else { return String(value) }
+    var result = String.UnicodeScalarView()
+    var isEscaped = false
+    for scalar in value.unicodeScalars {
+      if isEscaped {
+        result.append(scalar == "n" || scalar == "N" ? "\n" : scalar)
+        isEscaped = false
+      } else if scalar == "\\" {
+        isEscaped = true
+      } else {
+        result.append(scalar)
+      }
+    }
+    return String(result)
+  }
+
+  /// Returns the elements of a list of texts, separated by commas, without escapes.
+  package static func list(_ value: String) -> [String] {
+    var elements = [""]
+    var isEscaped = false
+    for character in value {
+      if character == ",", !isEscaped {
+        elements.append("")
+        continue
+      }
+      elements[elements.count - 1].append(character)
+      isEscaped = character == "\\" && !isEscaped
+    }
+    return elements.map { unescaped($0) }.filter { !$0.isEmpty }
+  }
+
   // MARK: Corrections
 
   /// Returns a line with its date or duration in valid form.

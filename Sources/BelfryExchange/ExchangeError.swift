@@ -75,21 +75,30 @@ public struct ForeignAlarm: Sendable {
   }
 
   /// The title of an item without one.
-  static let untitled = "Untitled"
+  package static let untitled = "Untitled"
 
   /// Returns a valid title and note for any text.
-  package static func texts(_ title: String, _ note: String?) -> (title: String, note: String?) {
-    func clean(_ text: String, keeping kept: Set<Unicode.Scalar>, to count: Int) -> String {
-      let scalars = text.unicodeScalars.map { scalar in
-        AlarmText.isControl(scalar) && !kept.contains(scalar) ? " " : scalar
-      }
-      return String(String(String.UnicodeScalarView(scalars)).prefix(count))
+  static func texts(_ text: String, _ note: String?) -> (title: String, note: String?) {
+    (title(text) ?? untitled, note.flatMap(self.note))
+  }
+
+  /// Returns a valid title for any text; nil if nothing of it can be shown.
+  package static func title(_ text: String) -> String? {
+    try? AlarmText.title(clean(text, keeping: [], to: AlarmText.longestTitle))
+  }
+
+  /// Returns a valid note for any text; nil for none.
+  package static func note(_ text: String) -> String? {
+    (try? AlarmText.note(clean(text, keeping: ["\n"], to: AlarmText.longestNote))) ?? nil
+  }
+
+  private static func clean(
+    _ text: String, keeping kept: Set<Unicode.Scalar>, to count: Int
+  ) -> String {
+    let scalars = text.unicodeScalars.map { scalar in
+      AlarmText.isControl(scalar) && !kept.contains(scalar) ? " " : scalar
     }
-    let title = (try? AlarmText.title(clean(title, keeping: [], to: AlarmText.longestTitle)))
-    let note = note.flatMap { note in
-      (try? AlarmText.note(clean(note, keeping: ["\n"], to: AlarmText.longestNote))) ?? nil
-    }
-    return (title ?? untitled, note)
+    return String(String(String.UnicodeScalarView(scalars)).prefix(count))
   }
 }
 

@@ -38,7 +38,7 @@ struct ExportedAlarms {
   }
 
   private func definition(_ text: String) -> Definition? {
-    let bytes = Array(library.text(text).utf8)
+    let bytes = Array(CalendarText.unescaped(text).utf8)
     guard let id = (try? JSON(parsing: bytes))?["id"]?.identifier,
       let alarm = try? AlarmRecord.decode(bytes, id: id, now: Instant(seconds: 0))
     else { return nil }
@@ -71,7 +71,7 @@ struct ExportedAlarms {
     }
     // Another program may reorder the categories, and write one property for each.
     func categories(_ item: CalendarComponent) -> Set<String> {
-      Set(item.all("CATEGORIES").flatMap { library.texts($0.value) })
+      Set(item.all("CATEGORIES").flatMap { CalendarText.list($0.value) })
     }
     guard categories(written) == categories(item) else { return nil }
     // Another program may reorder the parts of a rule, and their elements.

@@ -53,7 +53,7 @@ public struct HolidayDocument {
   }
 
   private func name(of event: CalendarComponent) -> String {
-    let text = event.first("SUMMARY").map { library.text($0.value) } ?? ""
+    let text = event.first("SUMMARY").map { CalendarText.unescaped($0.value) } ?? ""
     let name = (try? AlarmText.title(String(text.prefix(HolidayCalendar.longestHolidayName)))) ?? ""
     return name.isEmpty ? "Holiday" : name
   }

@@ -1,5 +1,6 @@
 import BelfryActions
 import BelfryCore
+import BelfryExchange
 import BelfryInput
 import BelfryStore
 import Foundation
@@ -164,7 +165,7 @@ final class PhoneFixture {
   func complete(_ id: OccurrenceID, at time: Instant? = nil) throws {
     try edit(id) { task in
       task.set("STATUS", "COMPLETED")
-      task.set("COMPLETED", TaskProperty.utc(time ?? now))
+      task.set("COMPLETED", CalendarTime.utc(time ?? now))
     }
   }
 

@@ -1,5 +1,6 @@
 import BelfryActions
 import BelfryCore
+import BelfryExchange
 import BelfryStore
 import Foundation
 import TestSupport
@@ -87,9 +88,9 @@ import Testing
       default:
         let now = world.now
         try world.edit(id) { task in
-          task.set("X-MOZ-LASTACK", TaskProperty.utc(now))
+          task.set("X-MOZ-LASTACK", CalendarTime.utc(now))
           if random.one(in: 2) {
-            task.set("X-MOZ-SNOOZE-TIME", TaskProperty.utc(now.adding(seconds: 600)))
+            task.set("X-MOZ-SNOOZE-TIME", CalendarTime.utc(now.adding(seconds: 600)))
           }
         }
         story.append("phone acknowledges \(id.occurrence)")

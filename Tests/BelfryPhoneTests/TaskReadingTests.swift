@@ -1,4 +1,5 @@
 import BelfryCore
+import BelfryExchange
 import BelfryStore
 import Foundation
 import Testing
@@ -72,7 +73,7 @@ import Testing
       ? TaskReadingTests.new(reading)
       : reading.answers(task, written: revision(for: example.path), at: now)
         .map { TaskReadingTests.text($0, now) }
-    let expected = example.expected.replacing("done now", with: "done \(TaskProperty.utc(now))")
+    let expected = example.expected.replacing("done now", with: "done \(CalendarTime.utc(now))")
       .replacing("\\n", with: "\n").replacing("\\\\", with: "\\")
     #expect(
       answers.isEmpty
@@ -130,16 +131,16 @@ import Testing
 
   private static func text(_ answer: PhoneAnswer, _ now: Instant) -> String {
     switch answer {
-    case .done(let time): "done \(TaskProperty.utc(time))"
+    case .done(let time): "done \(CalendarTime.utc(time))"
     case .skip: "skip"
-    case .snooze(let until, _): "snooze \(TaskProperty.utc(until))"
-    case .stop(let time): "stop \(TaskProperty.utc(time))"
+    case .snooze(let until, _): "snooze \(CalendarTime.utc(until))"
+    case .stop(let time): "stop \(CalendarTime.utc(time))"
     case .rename(let title): "rename \(title)"
     case .note(let note): "note \(note ?? "")"
     case .move(.date(let date)): "move \(date)T09:00"
     case .move(.civil(let civil, _)): "move \(civil)"
     case .move(.instant(let instant)):
-      "move \(TaskProperty.utc(Instant(seconds: instant.seconds / 60 * 60)))"
+      "move \(CalendarTime.utc(Instant(seconds: instant.seconds / 60 * 60)))"
     }
   }
 
@@ -150,7 +151,7 @@ import Testing
       case .date(let date): "\(date)"
       case .civil(let civil, _): "\(civil)"
       case .instant(let instant):
-        TaskProperty.utc(Instant(seconds: instant.seconds / 60 * 60))
+        CalendarTime.utc(Instant(seconds: instant.seconds / 60 * 60))
       case nil: nil
       }
     return ["new \(reading.title)" + (due.map { " | \($0)" } ?? "")]

@@ -13,6 +13,14 @@ import Testing
       .compactMap { $0.hasSuffix(".json") ? Identifier($0.dropLast(5)) : nil }.sorted()
   }
 
+  /// Returns the store of a daemon, opened by this process.
+  private static func store(of bench: DaemonBench) throws -> Store {
+    let context = StoreContext(
+      now: bench.now, zones: ZoneLibrary(variable: "UTC"), deviceName: "laptop", machine: "",
+      user: geteuid(), makeIdentifier: TestIdentifier.make, random: { $0.lowerBound })
+    return try #require(try Store.existing(bench.sandbox.store, context: context))
+  }
+
   @Test("Alarms that are due and whose files change one after the other share a notification")
   func changedOneByOne() async throws {
     let bench = try await DaemonBench(at: "2026-11-20T08:55:00Z")
@@ -53,10 +61,7 @@ import Testing
   func changedRecords() async throws {
     let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z")
     try await bench.belfry("add", "Tea", "--daily", "--at", "09:00")
-    let context = StoreContext(
-      now: bench.now, zones: ZoneLibrary(variable: "UTC"), deviceName: "laptop", machine: "",
-      user: geteuid(), makeIdentifier: TestIdentifier.make, random: { $0.lowerBound })
-    let store = try #require(try Store.existing(bench.sandbox.store, context: context))
+    let store = try DaemonReloadTests.store(of: bench)
     var alarms = AlarmQueue()
     let all = Set(alarms.read(nil, store))
     _ = alarms.readSettings(store)
@@ -73,10 +78,7 @@ import Testing
   func sharedCollection() async throws {
     let bench = try await DaemonBench(at: "2026-11-20T08:00:00Z")
     try await bench.belfry("add", "Tea", "--daily", "--at", "09:00")
-    let context = StoreContext(
-      now: bench.now, zones: ZoneLibrary(variable: "UTC"), deviceName: "laptop", machine: "",
-      user: geteuid(), makeIdentifier: TestIdentifier.make, random: { $0.lowerBound })
-    let store = try #require(try Store.existing(bench.sandbox.store, context: context))
+    let store = try DaemonReloadTests.store(of: bench)
     let other = Device(
       id: TestIdentifier.make(), name: "server", created: bench.now, phone: "Phone")
     try bench.sandbox.write(

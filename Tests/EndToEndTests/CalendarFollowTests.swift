@@ -512,7 +512,7 @@ import Testing
     _ = try await fixture.belfry("rename", "Tea", "Green tea", at: "10:20")
     _ = try await fixture.belfry("tick", "--quiet", at: "11:00")
     #expect(try await fixture.alarms().count == 3)
-    // What Belfry does in the background is not the user's latest action.
+    // An action in the background is not the user's latest one.
     let undone = try await fixture.belfry("undo", at: "11:01")
     #expect(undone.out.contains("Green tea"), "\(undone.out)\(undone.err)")
     #expect(try await fixture.alarms().keys.sorted() == ["New", "Talk", "Tea"])

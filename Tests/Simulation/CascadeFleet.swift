@@ -96,11 +96,7 @@ final class CascadeFleet {
     live = Set(devices.indices)
     connected = live
     for device in devices { _ = try device.store(at: time) }
-    let objects = [hub + "/objects"] + devices.map { $0.path + "/.git/objects" }
-    for folder in objects {
-      try objects.filter { $0 != folder }.joined(separator: "\n")
-        .write(toFile: folder + "/info/alternates", atomically: true, encoding: .utf8)
-    }
+    try shareObjects(of: [hub] + devices.map { $0.path + "/.git" })
     for device in devices {
       try device.store(at: time).sync.addRemote(Remote(name: "origin", url: hub))
     }

@@ -58,12 +58,7 @@ final class Fleet {
       devices.append(device)
       _ = try device.store(at: time)
     }
-    // All devices share one object store. The network transfers only the names of commits.
-    let objects = hubs.map { $0 + "/objects" } + devices.map { $0.path + "/.git/objects" }
-    for folder in objects {
-      try objects.filter { $0 != folder }.joined(separator: "\n")
-        .write(toFile: folder + "/info/alternates", atomically: true, encoding: .utf8)
-    }
+    try shareObjects(of: hubs + devices.map { $0.path + "/.git" })
     for device in devices {
       let store = try device.store(at: time)
       if isMesh {

@@ -30,7 +30,7 @@ final class PhoneFleet {
   private let began: Instant
   private(set) var story: [String] = []
   private var steady: [Identifier] = []
-  /// What people have done, with the number of times.
+  /// The answers that people have given.
   private var acts = PhoneActs()
 
   private struct Crash: Error {}
@@ -50,11 +50,7 @@ final class PhoneFleet {
     publishers = Array(devices.prefix(random.int(1...2)))
     phone = SimulatedPhone(random.pick(SimulatedPhone.App.allCases), folder: folder, at: time)
     for device in devices { _ = try device.store(at: time) }
-    let objects = [hub + "/objects"] + devices.map { $0.path + "/.git/objects" }
-    for folder in objects {
-      try objects.filter { $0 != folder }.joined(separator: "\n")
-        .write(toFile: folder + "/info/alternates", atomically: true, encoding: .utf8)
-    }
+    try shareObjects(of: [hub] + devices.map { $0.path + "/.git" })
     for device in devices {
       try device.store(at: time).sync.addRemote(Remote(name: "origin", url: hub))
     }
@@ -314,7 +310,7 @@ final class PhoneFleet {
     note(
       "device\(device.index) published \(report.tasks) tasks: \(report.written) written, \(report.removed) removed, \(report.held.count) held, \(report.recorded.map { "\($0.action) \($0.title) \($0.occurrence.map { "\($0)" } ?? "")" })"
     )
-    // What another device has published since stays for a while, although this one may know something else.
+    // A newer file of another device stays for a while, although this one may know something else.
     if publishers.count == 1 { try expectPublished(device, report) }
   }
 
@@ -515,11 +511,11 @@ final class PhoneFleet {
   }
 }
 
-/// What the people of a simulation with a phone have done.
+/// The answers of the people in a simulation with a phone.
 struct PhoneActs {
   enum Act: Hashable { case done, snoozed, stopped, skipped }
 
-  /// What the person did on the phone, with the number of times.
+  /// The number of answers of each kind that the person gave on the phone.
   var phone: [OccurrenceID: [Act: Int]] = [:]
   /// The occurrences whose completion the server has accepted.
   var uploaded: Set<OccurrenceID> = []

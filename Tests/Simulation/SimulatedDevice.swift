@@ -8,6 +8,15 @@ import TestSupport
 /// Foundation has a type of the same name.
 typealias Notification = BelfryCore.Notification
 
+/// Lets repositories share their objects. The simulated network transfers only the names of commits.
+func shareObjects(of repositories: [String]) throws {
+  let objects = repositories.map { $0 + "/objects" }
+  for folder in objects {
+    try objects.filter { $0 != folder }.joined(separator: "\n")
+      .write(toFile: folder + "/info/alternates", atomically: true, encoding: .utf8)
+  }
+}
+
 /// A user of a device, who records every delivery.
 final class Person: NotificationDelivery {
   struct Heard: Hashable, Sendable {

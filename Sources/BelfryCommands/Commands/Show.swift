@@ -48,7 +48,7 @@ struct Show: ParsableCommand {
   }
 }
 
-/// What is shown of one alarm.
+/// The details of one alarm, as `show` prints them.
 private struct Card {
   let alarm: Alarm
   let status: AlarmStatus

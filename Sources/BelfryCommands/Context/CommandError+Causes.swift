@@ -1,6 +1,7 @@
 import BelfryCore
 import BelfryExchange
 import BelfryInput
+import BelfryPhone
 import BelfryScheduler
 import BelfryStore
 import BelfryTerminal
@@ -28,6 +29,8 @@ extension CommandError {
     case let error as ScheduleError: self.init(error)
     case let error as InputError: self = InputErrorText(error, "", .schedule, nil).commandError
     case let error as ExchangeError: self.init(error)
+    case let error as PhoneError: self.init(error)
+    case let error as PhoneSetup.Failure: self.init(error)
     case is CalendarFailure: self.init(refreshing: error)
     case let error as AlarmTextError: self.init(error)
     case let error as TagEditError: self = TagOptions.error(error, of: nil)

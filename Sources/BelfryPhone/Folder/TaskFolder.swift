@@ -25,16 +25,6 @@ struct TaskFolder: Sendable {
   /// The time to wait for the lock of the server, in milliseconds.
   private static let lockTimeout = 10_000
 
-  /// A reason why the folder cannot be used.
-  enum Failure: Error, Hashable, Sendable {
-    /// It does not exist, as if its disk was not mounted.
-    case missing
-    /// It exists, without the mark that the setup has left in it, or with that of another collection.
-    case replaced
-    /// The server holds its lock.
-    case locked
-  }
-
   init(_ path: String) {
     self.path = path
     server = TaskServer(of: path)
@@ -46,9 +36,9 @@ struct TaskFolder: Sendable {
   func check(collection: String) throws {
     var status = stat()
     guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
-      throw Failure.missing
+      throw PhoneError.folderMissing(path: path)
     }
-    guard mark == collection else { throw Failure.replaced }
+    guard mark == collection else { throw PhoneError.folderReplaced(path: path) }
   }
 
   /// The name of the collection in the mark; nil without a mark.
@@ -140,7 +130,9 @@ struct TaskFolder: Sendable {
     guard case .radicale(let path) = server else { return nil }
     // A server of another user must be able to take it, too.
     let lock = try FileLock(path, mode: mode)
-    guard try lock.lock(timeout: TaskFolder.lockTimeout) else { throw Failure.locked }
+    guard try lock.lock(timeout: TaskFolder.lockTimeout) else {
+      throw PhoneError.serverLocked(path: self.path)
+    }
     return lock
   }
 

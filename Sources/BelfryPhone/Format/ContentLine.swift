@@ -1,3 +1,5 @@
+import BelfryExchange
+
 /// A line of an iCalendar document (RFC 5545, 3.1), unfolded. What Belfry does not understand stays as it was written.
 struct ContentLine: Hashable, Sendable {
   /// The name and the parameters as they were written: `DUE;TZID=Europe/Berlin`.
@@ -44,25 +46,7 @@ struct ContentLine: Hashable, Sendable {
   }
 
   /// The value without escapes (RFC 5545, 3.3.11).
-  var text: String { ContentLine.unescaped(value) }
-
-  /// Returns a text without escapes.
-  static func unescaped(_ value: some StringProtocol) -> String {
-    guard value.utf8.contains(UInt8(ascii: "\\")) else { return String(value) }
-    var result = String.UnicodeScalarView()
-    var isEscaped = false
-    for scalar in value.unicodeScalars {
-      if isEscaped {
-        result.append(scalar == "n" || scalar == "N" ? "\n" : scalar)
-        isEscaped = false
-      } else if scalar == "\\" {
-        isEscaped = true
-      } else {
-        result.append(scalar)
-      }
-    }
-    return String(result)
-  }
+  var text: String { CalendarText.unescaped(value) }
 
   /// Returns a text with the escapes of a value.
   static func escaped(_ text: String) -> String {

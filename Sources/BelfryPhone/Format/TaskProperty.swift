@@ -24,7 +24,8 @@ enum TaskProperty {
   static func fileName(_ id: OccurrenceID) -> String { stem(id) + ".ics" }
 
   private static func stem(_ id: OccurrenceID) -> String {
-    "\(id.alarm.text)-\("\(id.occurrence)".filter { $0 != "-" && $0 != ":" })"
+    // Without the seconds.
+    "\(id.alarm.text)-\(CalendarTime.text(id.occurrence).dropLast(2))"
   }
 
   /// Returns the occurrence of a task: of Belfry's property, or else of its UID; nil for a task that Belfry has not written.
@@ -55,11 +56,6 @@ enum TaskProperty {
       "\(String(text[0..<4]))-\(String(text[4..<6]))-\(String(text[6..<8]))\(text[8])"
       + "\(String(text[9..<11])):\(String(text[11..<13]))"
     return CivilDateTime(civil).map { OccurrenceID(alarm: alarm, occurrence: $0) }
-  }
-
-  /// Returns an instant as `20261201T080000Z`.
-  static func utc(_ instant: Instant) -> String {
-    String(instant.rfc3339Milliseconds.filter { $0 != "-" && $0 != ":" }.prefix(15)) + "Z"
   }
 }
 

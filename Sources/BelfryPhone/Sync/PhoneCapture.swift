@@ -57,7 +57,7 @@ struct PhoneCapture {
       warnings = WarningPlan(found.lengths.sorted(by: >))
     }
     guard let line = try? Input.line(words, in: input), !line.schedule.isEmpty,
-      let title = ForeignText.title(line.title),
+      let title = ForeignAlarm.title(line.title),
       let draft = try? Input.schedule(line.schedule, in: input)
     else { return nil }
     let rules = draft.zone.flatMap { input.zoneNames.rules($0) }
@@ -76,7 +76,7 @@ struct PhoneCapture {
         var alarm = alarm
         alarm.id = PhoneCapture.identifier(reading)
         alarm.place = PhoneSync.place
-        alarm.note = ForeignText.note(reading.note)
+        alarm.note = ForeignAlarm.note(reading.note)
         return try alarm.perform(in: store, settings: settings).change
       } catch ActionError.noFutureOccurrence {
         continue
@@ -96,7 +96,7 @@ struct PhoneCapture {
           title: words.title, tags: tags.union(words.tags), zone: words.zone, delivery: delivery
         ) { _, _ in words.schedule })
     }
-    let plain = ForeignText.title(reading.title) ?? "Untitled"
+    let plain = ForeignAlarm.title(reading.title) ?? ForeignAlarm.untitled
     if let due = reading.due, !reading.recurs {
       result.append(
         CreateAlarm(title: plain, tags: tags, delivery: Alarm.Delivery(warnings: warnings)) {
@@ -149,7 +149,7 @@ struct PhoneCapture {
         line.parameter("TZID").map({ $0 == input.zone.name }) ?? true
       else { continue }
       let local = input.zone.civil(at: time.instant(in: input.zone))
-      task.set(name, "\(local)".filter { $0 != "-" && $0 != ":" } + "00")
+      task.set(name, CalendarTime.text(local))
     }
     var document = document
     document.task = task
@@ -160,24 +160,5 @@ struct PhoneCapture {
 
   private static func once(_ civil: CivilDateTime) throws -> Schedule {
     try Schedule(.once(civil.date), times: [civil.time], limits: .none)
-  }
-}
-
-/// Texts of the phone as titles and notes.
-enum ForeignText {
-  /// Returns a valid title; nil if nothing of the text can be shown.
-  static func title(_ text: String) -> String? {
-    guard (try? AlarmText.title(printable(text, keeping: []))) != nil else { return nil }
-    return ForeignAlarm.texts(text, nil).title
-  }
-
-  /// Returns a valid note; nil for none.
-  static func note(_ text: String?) -> String? { ForeignAlarm.texts("-", text).note }
-
-  private static func printable(_ text: String, keeping kept: Set<Unicode.Scalar>) -> String {
-    let scalars = text.unicodeScalars.map {
-      AlarmText.isControl($0) && !kept.contains($0) ? " " : $0
-    }
-    return String(String(String.UnicodeScalarView(scalars)).prefix(AlarmText.longestTitle))
   }
 }

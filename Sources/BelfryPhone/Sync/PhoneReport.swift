@@ -49,8 +49,6 @@ public struct PhoneReport: Hashable, Sendable {
   public var problems: [Problem] = []
   /// True if another device publishes the tasks at present.
   public var isStandby = false
-  /// The time at which the folder changes next without a change of the store; nil if unknown.
-  public var nextChange: Instant?
 
   /// Creates an empty report.
   public init() {}

@@ -1,5 +1,6 @@
 import BelfryActions
 import BelfryCore
+import BelfryExchange
 import BelfryInput
 import BelfryStore
 
@@ -79,7 +80,7 @@ extension PhoneRun {
   /// them together.
   private mutating func deletions() -> [OccurrenceID] {
     func isDeleted(_ id: OccurrenceID) -> Bool { tasks[id] != nil && names[id] == nil }
-    let held = state.deletions.filter { $0.state == .held && isDeleted($0.id) }
+    let held = state.held.filter { isDeleted($0.id) }
     let skipped = decision == .skip ? held.map(\.id) : []
     state.deletions = state.deletions.filter { deletion in
       switch deletion.state {
@@ -107,7 +108,7 @@ extension PhoneRun {
       change(to: .held)
       // One that is due soon does not wait for a decision.
       state.deletions = state.deletions.filter { $0.state != .held || holdEnd(of: $0) > now }
-      report.newlyHeld = state.deletions.count { $0.state == .held } - held.count
+      report.newlyHeld = state.held.count - held.count
       return skipped
     }
     let rest = now.milliseconds - min(latest, now).milliseconds
@@ -145,7 +146,7 @@ extension PhoneRun {
       return try perform(DeleteAlarms([id.alarm]), in: store)
     case .rename(let title): return try rename(id.alarm, to: title, in: store)
     case .note(let note):
-      let clean = ForeignText.note(note)
+      let clean = note.flatMap(ForeignAlarm.note)
       return try perform(EditAlarms.noting([id.alarm], clean), in: store)
     case .move(let time):
       guard let moment = self.moment(of: time, id) else { return [] }
@@ -161,7 +162,7 @@ extension PhoneRun {
     _ action: Action, in store: Store
   ) throws -> [PhoneReport.Recorded] where Action.Outcome == [AlarmChange] {
     do {
-      let changes = try OutsideAction(action, at: PhoneSync.place).perform(in: store)
+      let changes = try action.taken(at: PhoneSync.place).perform(in: store)
       return changes.flatMap { change in
         change.events.map { event in
           if event.action == .done, !event.auto {
@@ -196,7 +197,7 @@ extension PhoneRun {
         })
       return try perform(edit, in: store)
     }
-    guard let clean = ForeignText.title(title) else { return [] }
+    guard let clean = ForeignAlarm.title(title) else { return [] }
     return try perform(EditAlarms.renaming([id], to: clean), in: store)
   }
 

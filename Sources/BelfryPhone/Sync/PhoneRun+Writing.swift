@@ -15,7 +15,7 @@ extension PhoneRun {
 
   /// Writes and removes the files that differ from the tasks, and saves the state.
   mutating func write() async throws {
-    let lock = try locked()
+    let lock = try folder.lock()
     var changes: [Change] = []
     let deleted = Set(state.deletions.filter { $0.state != .applied }.map(\.id))
     for task in tasks.values.sorted(by: { $0.id < $1.id }) where !deleted.contains(task.id) {

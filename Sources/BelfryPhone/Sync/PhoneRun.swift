@@ -12,7 +12,8 @@ struct PhoneRun {
   var report = PhoneReport()
 
   var state: PhoneState
-  private let savedState: PhoneState
+  /// The state in the file.
+  private var saved: PhoneState
   /// The files in the folder.
   var files: [String: FileSignature] = [:]
   /// The files that were read in this pass, because they are new or have changed.
@@ -63,46 +64,40 @@ struct PhoneRun {
     self.folder = folder
     self.decision = decision
     state = PhoneState.file(of: sync.store).read()
-    savedState = state
+    saved = state
     projection = Projection(sync.store, sync.configuration.options, settings: sync.settings)
   }
 
   /// Performs the pass. Returns true if another one is needed.
   mutating func perform() async throws -> Bool {
-    try recover()
+    recover()
     try readFolder()
     try sync.didReach(.read)
     try project()
     assignNames()
     if try recordAnswers() {
+      projection = Projection(store, sync.configuration.options, settings: sync.settings)
       try project()
       assignNames()
     }
     try await write()
-    report.tasks = tasks.count - state.deletions.count { $0.state == .held && tasks[$0.id] != nil }
-    report.held = state.deletions.filter { $0.state == .held }.map(\.id)
-    report.problems += state.entries.filter { !$0.value.problem.isEmpty }
-      .sorted { $0.key < $1.key }
-      .map { PhoneReport.Problem(name: $0.key, reason: $0.value.problem) }
-    report.nextChange = nextChange
+    report.held = state.held.map(\.id)
+    report.tasks = tasks.count - report.held.count { tasks[$0] != nil }
+    report.problems += state.problems
     return needsAnotherPass
-  }
-
-  private var nextChange: Instant {
-    let holds = state.deletions.filter { $0.state == .held }.map { holdEnd(of: $0) }
-    return ([projection.nextChange] + holds).min() ?? projection.nextChange
   }
 
   /// Saves the state if it has changed.
   mutating func save() throws {
-    let file = PhoneState.file(of: store)
-    if file.read() != state { try file.replace(with: state) }
+    if saved == state { return }
+    try PhoneState.file(of: store).replace(with: state)
+    saved = state
   }
 
   // MARK: Recovery
 
   /// Completes what an interrupted run has left.
-  private mutating func recover() throws {
+  private mutating func recover() {
     for (name, entry) in state.entries where entry.signature == nil && entry.isNew {
       if folder.isPrepared(name) {
         state.entries[name] = nil
@@ -139,7 +134,7 @@ struct PhoneRun {
   // MARK: Reading
 
   private mutating func readFolder() throws {
-    let lock = try locked()
+    let lock = try folder.lock()
     defer { withExtendedLifetime(lock) {} }
     let listing = try folder.list { state.entries[$0] != nil }
     files = listing.files
@@ -157,14 +152,10 @@ struct PhoneRun {
       if state.entries[name]?.problem == PhoneState.earlier { continue }
       try read(name)
     }
+    // The phone may have changed a file again since its answer was recorded.
     for intent in state.intents where consumed.contains(intent.name) {
-      // The phone has changed it again since.
-      guard let expected = intent.signature,
-        read[intent.name]?.signature.hasContent(of: expected) == true
-      else {
-        consumed.remove(intent.name)
-        continue
-      }
+      let isSame = intent.signature.map { read[intent.name]?.signature.hasContent(of: $0) == true }
+      if isSame != true { consumed.remove(intent.name) }
     }
   }
 
@@ -200,7 +191,6 @@ struct PhoneRun {
       // A program that writes in place may not be finished.
       let age = now.milliseconds - file.signature.modified / 1_000_000
       if error == .notACalendar, abs(age) < PhoneRun.writingTime * 1000 {
-        files[name] = file.signature
         unfinished.insert(name)
         return
       }
@@ -212,21 +202,11 @@ struct PhoneRun {
   /// The files that another program may be writing.
   private(set) var unfinished: Set<String> = []
 
-  /// Waits for the lock of the server.
-  func locked() throws -> FileLock? {
-    do {
-      return try folder.lock()
-    } catch let failure as TaskFolder.Failure {
-      throw PhoneError(failure, folder.path)
-    }
-  }
-
   // MARK: The store
 
   /// Reads the alarms and the tasks that the folder should have.
   private mutating func project() throws {
     alarms = Dictionary(uniqueKeysWithValues: try store.allAlarms().alarms.map { ($0.id, $0) })
-    projection = Projection(store, sync.configuration.options, settings: sync.settings)
     tasks = [:]
     for alarm in alarms.values {
       for task in projection.tasks(of: alarm) { tasks[task.id] = task }

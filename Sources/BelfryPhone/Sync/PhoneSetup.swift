@@ -53,10 +53,11 @@ public struct PhoneSetup: Sendable {
   ) async throws -> (configuration: PhoneConfiguration, leftAlone: Int) {
     let inside = store.path == folder || folder.hasPrefix(store.path + "/")
     if inside { throw Failure.insideStore }
-    if kind == .radicale, case .radicale = TaskServer(of: folder) {
-    } else if kind == .radicale {
+    if kind == .radicale, TaskServer(of: folder).name != kind?.rawValue {
       throw Failure.noStorage(path: folder)
     }
+    let lock = try PhoneState.lock(of: store)
+    defer { withExtendedLifetime(lock) {} }
     try DurableFile.makeFolder(folder)
     if kind == .xandikos { try await makeRepository() }
     let tasks = TaskFolder(folder)
@@ -68,7 +69,7 @@ public struct PhoneSetup: Sendable {
     }
     let earlier = PhoneConfiguration.read(of: store)
     if let earlier, earlier.folder != folder {
-      _ = try await PhoneSetup.remove(earlier, of: store, keepingTasks: false)
+      _ = try await PhoneSetup.removeTasks(earlier, of: store)
     }
     let isSame = earlier?.folder == folder && tasks.mark == earlier?.collection
     let name =
@@ -131,23 +132,33 @@ public struct PhoneSetup: Sendable {
   public static func remove(
     _ configuration: PhoneConfiguration, of store: Store, keepingTasks keepsTasks: Bool
   ) async throws -> Int {
-    var removed: Set<String> = []
-    let folder = TaskFolder(configuration.folder)
-    let state = PhoneState.file(of: store)
-    if !keepsTasks, (try? folder.check(collection: configuration.collection)) != nil {
-      let lock = try folder.lock()
-      for (name, entry) in state.read().entries where entry.id != nil {
-        guard let signature = entry.signature else { continue }
-        if try folder.remove(name, expecting: signature) { removed.insert(name) }
-      }
-      folder.removeTemporaries()
-      folder.removeMark()
-      withExtendedLifetime(lock) {}
-      if folder.server == .xandikos { try await folder.commit(removed) }
-    }
-    try state.replace(with: PhoneState())
+    let lock = try PhoneState.lock(of: store)
+    defer { withExtendedLifetime(lock) {} }
+    let count = keepsTasks ? 0 : try await removeTasks(configuration, of: store)
+    try PhoneState.file(of: store).replace(with: PhoneState())
     try store.devices.publish(to: nil)
     PhoneConfiguration.remove(of: store)
+    return count
+  }
+
+  /// Removes the tasks of this store and the mark from a folder, unless it is missing or replaced.
+  ///
+  /// - Returns: The number of removed tasks.
+  private static func removeTasks(
+    _ configuration: PhoneConfiguration, of store: Store
+  ) async throws -> Int {
+    let folder = TaskFolder(configuration.folder)
+    guard (try? folder.check(collection: configuration.collection)) != nil else { return 0 }
+    var removed: Set<String> = []
+    let lock = try folder.lock()
+    for (name, entry) in PhoneState.file(of: store).read().entries where entry.id != nil {
+      guard let signature = entry.signature else { continue }
+      if try folder.remove(name, expecting: signature) { removed.insert(name) }
+    }
+    folder.removeTemporaries()
+    folder.removeMark()
+    withExtendedLifetime(lock) {}
+    if folder.server == .xandikos { try await folder.commit(removed) }
     return removed.count
   }
 }

@@ -60,6 +60,16 @@ struct PhoneState: Hashable, Sendable {
   /// The names of files that were changed, and that the repository of Xandikos may not have yet.
   var uncommitted: Set<String> = []
 
+  /// The deletions that wait for a decision.
+  var held: [Deletion] { deletions.filter { $0.state == .held } }
+
+  /// The files that Belfry ignores, by their names. Those from before the setup are no problem.
+  var problems: [PhoneReport.Problem] {
+    entries.filter { !$0.value.problem.isEmpty && $0.value.problem != PhoneState.earlier }
+      .sorted { $0.key < $1.key }
+      .map { PhoneReport.Problem(name: $0.key, reason: $0.value.problem) }
+  }
+
   /// The problem of a file that was in the folder before it was set up.
   static let earlier = "it was here before"
   /// The maximum size of the file in bytes.
@@ -76,8 +86,17 @@ struct PhoneState: Hashable, Sendable {
       exclusion: .none, isDurable: false)
   }
 
-  /// Returns the lock that one run holds.
-  static func lockPath(of store: Store) -> String { store.localFolder + "/phone.lock" }
+  /// The time to wait for another holder of the lock, in milliseconds.
+  private static let lockTimeout = 20_000
+
+  /// Waits for the lock, which everything that changes the folder or the state holds.
+  ///
+  /// - Throws: `PhoneError.busy` if another process holds it.
+  static func lock(of store: Store) throws -> FileLock {
+    let lock = try FileLock(store.localFolder + "/phone.lock", mode: 0o600)
+    guard try lock.lock(timeout: lockTimeout) else { throw PhoneError.busy }
+    return lock
+  }
 
   init() {}
 

@@ -31,23 +31,19 @@ public struct PhoneStatus: Sendable {
     server = folder.server
     tasks = state.entries.values.count { $0.id != nil && $0.closed == nil }
     closed = state.entries.values.count { $0.closed != nil }
-    held = state.deletions.filter { $0.state == .held }.map(\.id).sorted()
-    problems = state.entries.filter {
-      !$0.value.problem.isEmpty && $0.value.problem != PhoneState.earlier
-    }.sorted { $0.key < $1.key }
-      .map { PhoneReport.Problem(name: $0.key, reason: $0.value.problem) }
+    held = state.held.map(\.id).sorted()
+    problems = state.problems
     leftAlone = state.entries.values.count { $0.problem == PhoneState.earlier }
     do {
       try folder.check(collection: configuration.collection)
       let files = try folder.list { state.entries[$0] != nil }.files
-      let known = state.entries
       changed =
         files.count { name, signature in
-          known[name]?.signature.map { !signature.hasContent(of: $0) } ?? true
-        } + known.keys.count { files[$0] == nil }
+          state.entries[name]?.signature.map { !signature.hasContent(of: $0) } ?? true
+        } + state.entries.keys.count { files[$0] == nil }
       failure = nil
-    } catch let error as TaskFolder.Failure {
-      (failure, changed) = (PhoneError(error, configuration.folder), nil)
+    } catch let error as PhoneError {
+      (failure, changed) = (error, nil)
     } catch {
       (failure, changed) = (.folderMissing(path: configuration.folder), nil)
     }

@@ -47,8 +47,6 @@ public struct PhoneSync: Sendable {
 
   /// The place of the answers, in the log.
   static let place = "phone"
-  /// The time to wait for another run, in milliseconds.
-  private static let lockTimeout = 20_000
   /// The number of passes if the phone writes at the same time.
   private static let maxPasses = 3
 
@@ -75,18 +73,11 @@ public struct PhoneSync: Sendable {
   /// - Throws: `PhoneError` if the folder cannot be used; `StoreError`, `FileError`. What was recorded and written before
   ///   the error stays.
   public func run() async throws -> PhoneReport {
-    let lock = try FileLock(PhoneState.lockPath(of: store), mode: 0o600)
-    guard try lock.lock(timeout: PhoneSync.lockTimeout) else { throw PhoneError.busy }
+    let lock = try PhoneState.lock(of: store)
     defer { withExtendedLifetime(lock) {} }
     let folder = TaskFolder(configuration.folder)
-    do {
-      try folder.check(collection: configuration.collection)
-    } catch let failure as TaskFolder.Failure {
-      throw PhoneError(failure, configuration.folder)
-    }
-    if let publisher = store.devices.phonePublisher, !publisher.isOwn {
-      return try standby(publisher)
-    }
+    try folder.check(collection: configuration.collection)
+    if let publisher = store.devices.phonePublisher, !publisher.isOwn { return try standby() }
     var report = PhoneReport()
     for pass in 1...PhoneSync.maxPasses {
       var run = PhoneRun(self, folder, decision: pass == 1 ? decision : .none)
@@ -100,15 +91,15 @@ public struct PhoneSync: Sendable {
   /// Returns the report of a device that leaves the folder to another one.
   ///
   /// It forgets the files: what the other device removes must not count as deleted by the phone later.
-  private func standby(_ publisher: PhonePublisher) throws -> PhoneReport {
+  private func standby() throws -> PhoneReport {
     let file = PhoneState.file(of: store)
-    var state = file.read()
+    let before = file.read()
+    var state = before
     state.entries = state.entries.filter { $0.value.problem == PhoneState.earlier }
     (state.deletions, state.intents) = ([], [])
-    if state != file.read() { try file.replace(with: state) }
+    if state != before { try file.replace(with: state) }
     var report = PhoneReport()
     report.isStandby = true
-    report.nextChange = publisher.until
     return report
   }
 }
@@ -125,14 +116,6 @@ public enum PhoneError: Error, Hashable, Sendable {
   case busy
   /// git could not add the files to the repository of Xandikos.
   case notAdded(path: String, reason: String)
-
-  init(_ failure: TaskFolder.Failure, _ path: String) {
-    switch failure {
-    case .missing: self = .folderMissing(path: path)
-    case .replaced: self = .folderReplaced(path: path)
-    case .locked: self = .serverLocked(path: path)
-    }
-  }
 }
 
 extension PhoneReport {
@@ -144,6 +127,6 @@ extension PhoneReport {
     completions += other.completions
     newlyHeld += other.newlyHeld
     (tasks, held, problems) = (other.tasks, other.held, other.problems)
-    (isStandby, nextChange) = (other.isStandby, other.nextChange)
+    isStandby = other.isStandby
   }
 }

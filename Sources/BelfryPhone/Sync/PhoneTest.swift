@@ -1,4 +1,5 @@
 import BelfryCore
+import BelfryExchange
 import BelfryStore
 import Files
 import Glibc
@@ -35,11 +36,11 @@ public struct PhoneTest: Sendable {
   public func begin() async throws {
     var task = TaskComponent("VTODO")
     task.set("UID", "belfry-test-\(DurableFile.uniqueSuffix)")
-    task.set("DTSTAMP", TaskProperty.utc(now))
+    task.set("DTSTAMP", CalendarTime.utc(now))
     task.set("SUMMARY", PhoneTest.title)
     task.set(
       "DESCRIPTION", "This shows that Belfry's alarms reach this device\\, and its answers Belfry.")
-    let due = TaskProperty.utc(now.adding(seconds: 60))
+    let due = CalendarTime.utc(now.adding(seconds: 60))
     task.set("DUE", due)
     task.set("STATUS", "NEEDS-ACTION")
     task.set(PhoneTest.mark, "TRUE")

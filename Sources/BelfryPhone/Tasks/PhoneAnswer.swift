@@ -57,7 +57,7 @@ extension TaskReading {
     let wanted = task.revision
     let known = revision ?? wanted
     var edits: [PhoneAnswer] = []
-    // What Belfry has changed meanwhile stays: its edit is merged with those of other devices already.
+    // A change of Belfry since then stays: it is merged with those of other devices already.
     if TaskRevision.hash(title) != known.title, known.title == wanted.title,
       TaskRevision.hash(title) != TaskRevision.hash("")
     {

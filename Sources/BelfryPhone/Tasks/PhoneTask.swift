@@ -1,4 +1,5 @@
 import BelfryCore
+import BelfryExchange
 import BelfryStore
 
 /// The task of one occurrence, as it has to be in the folder.
@@ -68,7 +69,7 @@ struct PhoneTask: Hashable, Sendable {
   /// The revision of the task.
   var revision: TaskRevision {
     TaskRevision(
-      title: title, note: note ?? "", due: TaskProperty.utc(due),
+      title: title, note: note ?? "", due: CalendarTime.utc(due),
       alerts: PhoneTask.alertText(
         [alert] + warnings, acknowledged: acknowledged, isSnoozed: isSnoozed),
       status: statusText, labels: "\(isImportant) \(tags.joined(separator: ",")) \(footer)")
@@ -78,7 +79,7 @@ struct PhoneTask: Hashable, Sendable {
   static func alertText(
     _ times: [Instant], acknowledged: Instant?, isSnoozed: Bool
   ) -> String {
-    (times + [acknowledged].compactMap { $0 }).map(TaskProperty.utc).joined(separator: ",")
+    (times + [acknowledged].compactMap { $0 }).map(CalendarTime.utc).joined(separator: ",")
       + (isSnoozed ? "z" : "")
   }
 

@@ -36,13 +36,6 @@ struct Projection {
       of: CivilDateTime(today.adding(days: Projection.horizon + 1), .midnight))
   }
 
-  /// The time at which tasks appear because the horizon has moved.
-  var nextChange: Instant {
-    let zone = store.context.zones.local
-    return zone.instant(
-      of: CivilDateTime(zone.civil(at: now).date.adding(days: 1), .midnight))
-  }
-
   /// Returns true if an alarm is to be published.
   func includes(_ alarm: Alarm) -> Bool {
     !alarm.isDeleted && alarm.enabled

@@ -90,10 +90,10 @@ struct TaskReading: Hashable, Sendable {
     isTest = task.first(PhoneTest.mark) != nil
     recurs = task.first("RRULE") != nil
     modified = instant(task.first("LAST-MODIFIED"))
-    tags = task.all("CATEGORIES").flatMap { TaskReading.list($0.value) }
+    tags = task.all("CATEGORIES").flatMap { CalendarText.list($0.value) }
     let labels = task.first(TaskProperty.labels)?.value.split(
       separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
-    ownTags = Set(labels.map { TaskReading.list(String($0.last ?? "")) } ?? [])
+    ownTags = Set(labels.map { CalendarText.list(String($0.last ?? "")) } ?? [])
     hasOwnPriority = labels?.first?.isEmpty == false
     status = TaskReading.status(of: task, completed: task.first("COMPLETED"), zones)
     let anchors = (start: instant(task.first("DTSTART")), due: instant(task.first("DUE")))
@@ -178,26 +178,11 @@ struct TaskReading: Hashable, Sendable {
     return anchor?.adding(seconds: Int64(duration.total))
   }
 
-  /// Returns the elements of a list of texts, which commas separate.
-  private static func list(_ value: String) -> [String] {
-    var elements: [String] = [""]
-    var isEscaped = false
-    for character in value {
-      if character == ",", !isEscaped {
-        elements.append("")
-        continue
-      }
-      isEscaped = character == "\\" && !isEscaped
-      elements[elements.count - 1].append(character)
-    }
-    return elements.map { ContentLine.unescaped($0) }.filter { !$0.isEmpty }
-  }
-
   /// True if the task is as Belfry has written it, in everything that counts as an answer.
   var isUntouched: Bool {
     guard let revision, case .instant(let due) = due else { return false }
     return TaskRevision.hash(title) == revision.title && TaskRevision.hash(note) == revision.note
-      && TaskRevision.hash(TaskProperty.utc(due)) == revision.due
+      && TaskRevision.hash(CalendarTime.utc(due)) == revision.due
       && (status == .open) == (revision.status == TaskRevision.hash(PhoneTask.openStatus))
       && hasOwnAlerts(revision)
   }

@@ -1,4 +1,5 @@
 import BelfryCore
+import BelfryExchange
 import BelfryStore
 
 /// Writes a task into a document. What the app has added to the file stays.
@@ -11,11 +12,11 @@ enum TaskWriting {
     var document = TaskDocument()
     var component = TaskComponent("VTODO")
     component.set("UID", TaskProperty.uid(task.id))
-    component.set("DTSTAMP", TaskProperty.utc(task.created))
+    component.set("DTSTAMP", CalendarTime.utc(task.created))
     component.set("SUMMARY", ContentLine.escaped(task.title))
     component.set("DESCRIPTION", ContentLine.escaped(task.description))
     // No start: apps hide a task until then.
-    component.set("DUE", TaskProperty.utc(task.due))
+    component.set("DUE", CalendarTime.utc(task.due))
     setLabels(task, nil, &component)
     setStatus(task, nil, &component)
     setAlerts(task, [], &component)
@@ -44,10 +45,10 @@ enum TaskWriting {
       component.set("DESCRIPTION", ContentLine.escaped(task.description))
     }
     if reading.isMoved(from: task) || reading.due == nil {
-      component.set("DUE", TaskProperty.utc(task.due))
+      component.set("DUE", CalendarTime.utc(task.due))
       component.remove("DURATION")
       // A start behind the due time is not valid.
-      if component.first("DTSTART") != nil { component.set("DTSTART", TaskProperty.utc(task.due)) }
+      if component.first("DTSTART") != nil { component.set("DTSTART", CalendarTime.utc(task.due)) }
     }
     component.remove("RRULE")
     if reading.revision?.labels != wanted.labels { setLabels(task, reading, &component) }
@@ -58,7 +59,7 @@ enum TaskWriting {
     setMarks(task, &component)
     guard component != before else { return }
     if component.first("LAST-MODIFIED") != nil {
-      component.set("LAST-MODIFIED", TaskProperty.utc(now))
+      component.set("LAST-MODIFIED", CalendarTime.utc(now))
     }
     document.task = component
   }
@@ -107,7 +108,7 @@ enum TaskWriting {
       component.remove("PERCENT-COMPLETE")
     case (.done(let time), _):
       component.set("STATUS", "COMPLETED")
-      component.set("COMPLETED", TaskProperty.utc(time))
+      component.set("COMPLETED", CalendarTime.utc(time))
       component.set("PERCENT-COMPLETE", "100")
     }
   }
@@ -146,7 +147,7 @@ enum TaskWriting {
     }
     component.remove(TaskProperty.snooze)
     if let acknowledged {
-      component.set(TaskProperty.acknowledged, TaskProperty.utc(acknowledged))
+      component.set(TaskProperty.acknowledged, CalendarTime.utc(acknowledged))
     }
     for (index, time) in times.enumerated() {
       var alarm = TaskComponent("VALARM")
@@ -154,9 +155,9 @@ enum TaskWriting {
       alarm.set("UID", "\(TaskProperty.fileName(task.id).dropLast(4))-\(name)\(alarmDomain)")
       alarm.set("ACTION", "DISPLAY")
       alarm.set("DESCRIPTION", ContentLine.escaped(task.title))
-      alarm.set("TRIGGER;VALUE=DATE-TIME", TaskProperty.utc(time))
+      alarm.set("TRIGGER;VALUE=DATE-TIME", CalendarTime.utc(time))
       if index == 0, let acknowledged {
-        alarm.set("ACKNOWLEDGED", TaskProperty.utc(acknowledged))
+        alarm.set("ACKNOWLEDGED", CalendarTime.utc(acknowledged))
       }
       component.items.append(.component(alarm))
     }
@@ -165,7 +166,7 @@ enum TaskWriting {
   private static func setMarks(_ task: PhoneTask, _ component: inout TaskComponent) {
     component.set(TaskProperty.occurrence, "\(task.id.alarm.text)/\(task.id.occurrence)")
     if task.status == .open {
-      let times = ([task.alert] + task.warnings).map(TaskProperty.utc)
+      let times = ([task.alert] + task.warnings).map(CalendarTime.utc)
       component.set(TaskProperty.alerts, times.joined(separator: ","))
     }
     component.set(TaskProperty.revision, task.revision.text)

@@ -183,11 +183,7 @@ struct DaemonLoop {
   }
 
   private mutating func handle(_ wake: WakeSource.Wake) {
-    switch wake {
-    case .alarms, .settings, .devices, .calendars, .everything, .poke, .zone, .reload:
-      phone.request(at: context.now)
-    case .time, .clockChanged, .branch, .zoneData, .stop: break
-    }
+    if wake.canChangeTasks { phone.request(at: context.now) }
     switch wake {
     case .clockChanged:
       dependencies.log(.clockChanged)

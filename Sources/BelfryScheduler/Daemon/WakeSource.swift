@@ -35,6 +35,14 @@ final class WakeSource: Sendable {
     case reload
     /// SIGTERM, SIGINT.
     case stop
+
+    /// True if the tasks on the phone can be others than before.
+    var canChangeTasks: Bool {
+      switch self {
+      case .alarms, .settings, .devices, .calendars, .everything, .poke, .zone, .reload: true
+      case .time, .clockChanged, .branch, .zoneData, .stop: false
+      }
+    }
   }
 
   private let timer: Int32

@@ -52,11 +52,7 @@ struct PhoneTasks {
     let sync = PhoneSync(
       store, configuration, settings: try context.settings(store), input: parser.context,
       decision: decision, deletionRest: deletionRest)
-    do {
-      return try await sync.run()
-    } catch let error as PhoneError {
-      throw CommandError(error)
-    }
+    return try await sync.run()
   }
 
   /// Asks with a notification about tasks that were deleted together.

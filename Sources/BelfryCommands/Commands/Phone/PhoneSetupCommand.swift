@@ -71,14 +71,8 @@ struct PhoneSetupCommand: AsyncParsableCommand {
     let options = PhoneOptions(
       tags: try tags(), isNeutral: neutral, acceptsEdits: !answersOnly)
     let setup = PhoneSetup(store, folder: place.folder)
-    let configuration: PhoneConfiguration
-    let leftAlone: Int
-    do {
-      (configuration, leftAlone) = try await setup.perform(
-        place.kind, collection: try collection(setup, store), options: options, url: place.url)
-    } catch let failure as PhoneSetup.Failure {
-      throw CommandError(failure)
-    }
+    let (configuration, leftAlone) = try await setup.perform(
+      place.kind, collection: try collection(setup, store), options: options, url: place.url)
     let report = try await PhoneTasks(context, store, configuration).run()
     _ = store.pokeDaemon()
     let scheduler = context.checkScheduler(of: store)
@@ -139,7 +133,8 @@ struct PhoneSetupCommand: AsyncParsableCommand {
 extension PhoneSetup.Kind: ExpressibleByArgument {}
 
 extension CommandError {
-  fileprivate init(_ failure: PhoneSetup.Failure) {
+  /// Creates the error for the reason why a folder cannot be set up.
+  init(_ failure: PhoneSetup.Failure) {
     switch failure {
     case .insideStore:
       self.init(
