@@ -205,8 +205,13 @@ public enum DurableFile {
   }
 
   /// Returns the names in a folder, in no particular order. The result is empty if the folder cannot be listed.
-  public static func names(in folder: String) -> [String] {
-    guard let stream = opendir(folder) else { return [] }
+  public static func names(in folder: String) -> [String] { (try? list(folder)) ?? [] }
+
+  /// Returns the names in a folder, in no particular order.
+  ///
+  /// - Throws: `FileError` if it cannot be read.
+  public static func list(_ folder: String) throws(FileError) -> [String] {
+    guard let stream = opendir(folder) else { throw FileError("read", folder) }
     defer { closedir(stream) }
     var names: [String] = []
     while let entry = readdir(stream) {

@@ -40,10 +40,10 @@ struct TickCommand: AsyncParsableCommand {
     if !quiet, !settle { context.warnings.warn(aboutPartnersOf: store) }
     let output = AlarmOutput(store: store, style: context.style)
     let text = NotificationText(context.times)
-    let batteryWarning =
-      settle || DaemonHandle(store).process != nil ? nil : await checkBattery(context, store)
-    // A daemon places the calls itself.
-    let callouts = settle || DaemonHandle(store).process != nil ? [] : report.callouts
+    // A daemon does the rest itself.
+    let isAlone = !settle && DaemonHandle(store).process == nil
+    let batteryWarning = isAlone ? await checkBattery(context, store) : nil
+    let callouts = isAlone ? report.callouts : []
     if common.json {
       try Console.write(
         TickDocument(
@@ -69,12 +69,12 @@ struct TickCommand: AsyncParsableCommand {
       for reason in reasons { Console.error("  \(Printable.text(reason))") }
     }
     await startCalls(callouts, context)
-    if !settle, DaemonHandle(store).process == nil { await refreshCalendars(context, store) }
+    if isAlone { await refreshCalendars(context, store) }
     if let failure = report.failures.first {
       throw CommandError("the firings could not be recorded", causedBy: failure)
     }
     for (alarm, event) in report.answered { await context.runDoneAction(after: event, of: alarm) }
-    if !settle, DaemonHandle(store).process == nil { await syncPhone(context, store) }
+    if isAlone { await syncPhone(context, store) }
     if wake, let next = report.nextWake { try await ServiceManager(context).systemd.wake(at: next) }
     if ring, !common.json { try RingLoop(context).runIfRinging() }
     await context.maintain(store)
@@ -87,9 +87,6 @@ struct TickCommand: AsyncParsableCommand {
       let report = try await tasks.run()
       if !quiet, !common.json, !report.recorded.isEmpty { PhoneText(context).show(report) }
       await tasks.ask(about: report)
-      for completion in report.completions {
-        await context.runDoneAction(after: completion.event, of: completion.alarm)
-      }
     } catch {
       CommandDiagnostic.warn(
         "the phone's tasks were not updated: \(CommandError.text(of: error))",

@@ -45,6 +45,8 @@ public struct PhoneSync: Sendable {
   /// Is called after each step. An error that it throws ends the run, as a crash does.
   var didReach: @Sendable (Step) throws -> Void = { _ in }
 
+  /// The time for which deletions rest in a run of the daemon, in seconds. It runs again afterwards.
+  public static let backgroundRest: Int64 = 3
   /// The place of the answers, in the log.
   static let place = "phone"
   /// The number of passes if the phone writes at the same time.

@@ -7,7 +7,7 @@ import Glibc
 
 /// The schedule of `belfry phone sync`, which brings the store and the folder of the phone's tasks together. One runs at a
 /// time, soon after each change on either side.
-public struct PhoneSchedule {
+struct PhoneSchedule {
   private var configuration: PhoneConfiguration?
   /// The configuration file at the last check; nil without one.
   private var signature: FileSignature?
@@ -20,8 +20,8 @@ public struct PhoneSchedule {
 
   /// The delay between a change and the run, in milliseconds. Several files may change together.
   private static let delay: Int64 = 10
-  /// The time for which deletions rest before they count, in seconds.
-  public static let deletionRest: Int64 = 3
+  /// The time after which deletions that a run has noticed have rested, in seconds.
+  private static let rest = PhoneSync.backgroundRest + 1
   /// The time between two runs without a change, in seconds: tasks come into the horizon.
   private static let interval: Int64 = 3600
   /// The same time for a folder whose changes the kernel does not report.
@@ -44,7 +44,7 @@ public struct PhoneSchedule {
     watch = configuration.flatMap { PhoneFolderWatch($0.folder, send: send) }
     // Deletions from before the start rest first.
     restEnd =
-      configuration == nil ? nil : now.adding(seconds: PhoneSchedule.deletionRest + 1)
+      configuration == nil ? nil : now.adding(seconds: PhoneSchedule.rest)
     // Without a folder to watch, the next attempt comes later.
     if watch != nil || before != nil || due == nil { due = configuration == nil ? nil : now }
   }
@@ -54,7 +54,7 @@ public struct PhoneSchedule {
 
   /// Requests a run, because the phone has changed the folder. A second one follows: deletions rest before they count.
   mutating func requestForPhone(at now: Instant) {
-    restEnd = now.adding(seconds: PhoneSchedule.deletionRest + 1)
+    restEnd = now.adding(seconds: PhoneSchedule.rest)
     request(at: now)
   }
 

@@ -90,16 +90,11 @@ struct CalendarFiles {
   ///
   /// - Throws: `CalendarFailure` if it is missing or cannot be read.
   static func names(in path: String) throws(CalendarFailure) -> [String] {
-    guard let folder = opendir(path) else {
-      throw CalendarFailure(
-        errno == ENOENT ? "there is no folder \(path)" : "\(FileError("read", path))")
+    do throws(FileError) {
+      return try DurableFile.list(path)
+    } catch {
+      throw CalendarFailure(error.number == ENOENT ? "there is no folder \(path)" : "\(error)")
     }
-    defer { closedir(folder) }
-    var names: [String] = []
-    while let entry = readdir(folder) {
-      names.append(String(decoding: FolderEntry.name(entry), as: UTF8.self))
-    }
-    return names
   }
 
   /// Returns true for a folder, false for another file, and nil if there is nothing at the path.

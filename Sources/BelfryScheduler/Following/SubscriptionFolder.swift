@@ -28,8 +28,7 @@ public struct SubscriptionFolder: Sendable {
 
   /// The names of the subscriptions, ascending.
   public var names: [String] {
-    guard let names = try? CalendarFiles.names(in: path) else { return [] }
-    return names.filter { $0.hasSuffix(SubscriptionFolder.ending) }
+    DurableFile.names(in: path).filter { $0.hasSuffix(SubscriptionFolder.ending) }
       .map { String($0.dropLast(SubscriptionFolder.ending.count)) }
       .filter(CalendarSubscription.isName).sorted()
   }

@@ -42,7 +42,7 @@ struct PhoneTasks {
     (self.context, self.store, self.configuration) = (context, store, configuration)
   }
 
-  /// Runs once.
+  /// Runs once, and then the actions of the alarms that were completed on the phone.
   ///
   /// - Parameter deletionRest: The time for which deletions rest before they count, in seconds.
   func run(
@@ -52,7 +52,11 @@ struct PhoneTasks {
     let sync = PhoneSync(
       store, configuration, settings: try context.settings(store), input: parser.context,
       decision: decision, deletionRest: deletionRest)
-    return try await sync.run()
+    let report = try await sync.run()
+    for completion in report.completions {
+      await context.runDoneAction(after: completion.event, of: completion.alarm)
+    }
+    return report
   }
 
   /// Asks with a notification about tasks that were deleted together.

@@ -1,7 +1,6 @@
 import ArgumentParser
 import BelfryDocuments
 import BelfryPhone
-import BelfryScheduler
 import BelfryTerminal
 
 struct PhoneSyncCommand: AsyncParsableCommand {
@@ -45,10 +44,7 @@ struct PhoneSyncCommand: AsyncParsableCommand {
     }
     let report = try await tasks.run(
       skipDeleted ? .skip : restoreDeleted ? .restore : .none,
-      deletionRest: background ? PhoneSchedule.deletionRest : 0)
-    for completion in report.completions {
-      await context.runDoneAction(after: completion.event, of: completion.alarm)
-    }
+      deletionRest: background ? PhoneSync.backgroundRest : 0)
     if background {
       await tasks.ask(about: report)
       return
