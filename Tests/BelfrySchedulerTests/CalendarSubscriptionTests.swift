@@ -116,4 +116,14 @@ import Testing
       #expect(CalendarDownload.date(date) == nil)
     }
   }
+
+  @Test("A failure to connect has the same reason each time, whatever time it took")
+  func sameFailure() {
+    let reasons = [0, 3, 117].map { time in
+      CalendarDownload.failure(
+        7, "curl: (7) Failed to connect to localhost port 9 after \(time) ms: Couldn't connect\n"
+      ).reason
+    }
+    #expect(Set(reasons) == ["Failed to connect to localhost port 9: Couldn't connect"])
+  }
 }

@@ -159,7 +159,7 @@ struct CalendarDownload {
   }
 
   /// Returns the failure of a curl that ended with a status. Its messages contain no path of a URL.
-  private static func failure(_ status: Int32, _ error: String) -> CalendarFailure {
+  static func failure(_ status: Int32, _ error: String) -> CalendarFailure {
     switch status {
     case 1: return CalendarFailure("the server redirects to a protocol that is not allowed")
     case 47: return CalendarFailure("the server redirects too often")
@@ -171,8 +171,9 @@ struct CalendarDownload {
     let line = error.split(separator: "\n").first { $0.hasPrefix("curl: (") } ?? ""
     let message = line.drop { $0 != ")" }.dropFirst().drop { $0 == " " }
     // curl explains some messages in further sentences.
-    let reason =
+    let sentence =
       message.split(separator: ". ").first.map(String.init) ?? "curl ended with \(status)"
-    return CalendarFailure(reason, .network)
+    // The time differs each time: the same failure would be reported as a new one.
+    return CalendarFailure(sentence.replacing(/\ after [0-9]+ ms/, with: ""), .network)
   }
 }
