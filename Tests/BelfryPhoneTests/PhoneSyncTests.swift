@@ -316,6 +316,38 @@ import Testing
     #expect(try world.store.alarm(id)?.title == "Antidepressant")
   }
 
+  @Test(
+    "Another title is in the reminders, too, and neutral titles replace those that are published")
+  func titles() async throws {
+    let world = try await PhoneFixture()
+    let id = try world.add(
+      "Antidepressant", "daily at 9:00", note: "20 mg", tags: [AlarmTag("health")])
+    try await world.run()
+    let first = occurrence(id, "2026-11-30T09:00")
+    // The app writes the file again with words of its own in one of the reminders.
+    try world.edit(first) { task in
+      task.set("SUMMARY", "Evening pill")
+      var alarm = TaskComponent("VALARM")
+      alarm.set("ACTION", "DISPLAY")
+      alarm.set("DESCRIPTION", "Words of the app")
+      alarm.set("TRIGGER", "-PT5M")
+      task.items.append(.component(alarm))
+    }
+    try await world.run()
+    for name in world.names {
+      let text = try String(contentsOfFile: "\(world.folder)/\(name)", encoding: .utf8)
+      #expect(!text.contains("Antidepressant") && text.contains("DESCRIPTION:Evening pill"))
+    }
+    #expect(try world.text(first).contains("DESCRIPTION:Words of the app"))
+    try await world.configure(PhoneOptions(isNeutral: true))
+    try await world.run()
+    for name in world.names {
+      let text = try String(contentsOfFile: "\(world.folder)/\(name)", encoding: .utf8)
+      for word in ["Evening pill", "20 mg", "health"] { #expect(!text.contains(word), "\(name)") }
+    }
+    #expect(try await world.run().written == 0)
+  }
+
   @Test("Only alarms with one of the tags are published")
   func tags() async throws {
     let world = try await PhoneFixture(options: PhoneOptions(tags: [try AlarmTag("home")]))

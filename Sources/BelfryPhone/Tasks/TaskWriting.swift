@@ -39,6 +39,9 @@ enum TaskWriting {
     if TaskRevision.hash(reading.title) != wanted.title {
       component.set("SUMMARY", ContentLine.escaped(task.title))
     }
+    if reading.revision?.title != wanted.title {
+      setAlertTitles(task.title, reading.alerts, &component)
+    }
     if TaskRevision.hash(reading.note) != wanted.note || !reading.hasFooter
       || reading.revision?.labels != wanted.labels
     {
@@ -160,6 +163,22 @@ enum TaskWriting {
         alarm.set("ACKNOWLEDGED", CalendarTime.utc(acknowledged))
       }
       component.items.append(.component(alarm))
+    }
+  }
+
+  /// Sets the title of Belfry's reminders, which some apps show.
+  ///
+  /// - Parameter alerts: the reminders in the file, in their order.
+  private static func setAlertTitles(
+    _ title: String, _ alerts: [TaskReading.Alert], _ component: inout TaskComponent
+  ) {
+    var rest = alerts[...]
+    component.items = component.items.map { item in
+      guard case .component(var alarm) = item, alarm.name == "VALARM",
+        rest.popFirst()?.isOwn == true
+      else { return item }
+      alarm.set("DESCRIPTION", ContentLine.escaped(title))
+      return .component(alarm)
     }
   }
 
