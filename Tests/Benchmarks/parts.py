@@ -2,7 +2,7 @@
 import sys, textwrap
 from itertools import chain
 
-import answers, daemon, devices, everyday, flushes, partners, remotes, ssh, syncing, years
+import answers, daemon, devices, everyday, flushes, partners, phone, remotes, ssh, syncing, years
 from cells import TOOLS, cell_notes, measure, notes, print_tables, table
 from options import EXCHANGE_RUNS
 from sandbox import BINARY, GIT, REMIND, TASK, machine, main, output, progress, version
@@ -10,7 +10,7 @@ from sandbox import BINARY, GIT, REMIND, TASK, machine, main, output, progress, 
 PARTS = sys.argv[5].split(",")
 
 def measure_parts():
-    circles, answered, letters, vigil = [], [], None, None
+    circles, answered, tasks, letters, vigil = [], [], [], None, None
     flushed = flushes.count_flushes() if "flushes" in PARTS else []
     if "everyday" in PARTS:
         everyday.measure_everyday()
@@ -31,6 +31,8 @@ def measure_parts():
         circles = devices.take_turns()
     if "partners" in PARTS:
         letters = partners.write_letters()
+    if "phone" in PARTS:
+        tasks = phone.measure_phone()
     if {"daemon", "lateness"} & {*PARTS}:
         vigil = daemon.measure_daemon(PARTS)
     progress("")
@@ -40,13 +42,14 @@ def measure_parts():
     devices.print_circles(circles)
     answers.print_answers(answered)
     partners.print_letters(letters)
+    phone.print_phone(tasks)
     daemon.print_vigil(vigil)
-    print_targets(circles, answered, vigil)
+    print_targets(circles, answered, tasks, vigil)
     print_notes(vigil)
     print(f"Machine: {machine()}; {tool_versions()}")
-    return 1 if any(each.failure for each in chain(table, answered, [vigil] if vigil else [])) else 0
+    return 1 if any(each.failure for each in chain(table, answered, tasks, [vigil] if vigil else [])) else 0
 
-def print_targets(circles, answered, vigil):
+def print_targets(circles, answered, tasks, vigil):
     print("\nTargets")
     if "everyday" in PARTS:
         everyday.print_everyday_targets()
@@ -56,6 +59,7 @@ def print_targets(circles, answered, vigil):
     if circles:
         devices.print_circle_targets(circles)
     answers.print_answer_targets(answered)
+    phone.print_phone_targets(tasks)
     if vigil:
         daemon.print_vigil_targets(vigil, PARTS)
 
