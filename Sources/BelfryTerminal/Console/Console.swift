@@ -22,8 +22,13 @@ package enum Console {
     return text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
       guard TextWidth.of(String(line)) > columns else { return String(line) }
       let indent = String(line.prefix { $0 == " " })
-      return TextWidth.wrapped(String(line), to: max(8, columns - indent.count))
-        .map { indent + $0 }.joined(separator: "\n")
+      // The further lines of a numbered step stand below its text.
+      let number = line.dropFirst(indent.count).prefix { $0.isASCII && $0.isNumber }
+      let isStep = !number.isEmpty && line[number.endIndex...].hasPrefix(". ")
+      let further = isStep ? indent + String(repeating: " ", count: number.count + 2) : indent
+      return indent
+        + TextWidth.wrapped(String(line), to: max(8, columns - further.count))
+        .joined(separator: "\n" + further)
     }.joined(separator: "\n")
   }
 
