@@ -67,6 +67,8 @@ package struct PhoneReportDocument: JSONDocument {
   let removed: Int
   /// The answers that were recorded, in their order.
   let recorded: [Recorded]
+  /// The occurrences that were moved to an impossible time, and are back at their own.
+  let refused: [PhoneOccurrence]
   /// The occurrences whose tasks were deleted together, and that wait for a decision.
   let held: [PhoneOccurrence]
   /// The files that Belfry ignores.
@@ -95,6 +97,9 @@ package struct PhoneReportDocument: JSONDocument {
       Recorded(
         alarm: $0.alarm.text, title: $0.title, occurrence: $0.occurrence?.description,
         action: $0.action.rawValue)
+    }
+    refused = report.refusals.map {
+      PhoneOccurrence(OccurrenceID(alarm: $0.alarm.id, occurrence: $0.occurrence))
     }
     held = report.held.sorted().map(PhoneOccurrence.init)
     problems = report.problems.map(PhoneProblem.init)

@@ -45,6 +45,18 @@ public struct InputContext: Sendable {
       homeZone: homeZone)
   }
 
+  /// Returns the same context with another time of day of schedules that name none.
+  public func with(standardTime: CivilTime) -> InputContext {
+    let dayTimes = dayTimes
+    return InputContext(
+      instant: instant, zone: zone, calendar: calendar, zoneNames: zoneNames,
+      dayTimes: {
+        var times = dayTimes()
+        times.standard = standardTime
+        return times
+      }, homeZone: homeZone)
+  }
+
   /// Returns the same context with another time zone, and with another calendar unless it is nil.
   public func with(zone: TimeZoneRules, calendar: WorkCalendar? = nil) -> InputContext {
     InputContext(

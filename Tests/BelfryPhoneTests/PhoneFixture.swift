@@ -64,7 +64,7 @@ final class PhoneFixture {
 
   /// Returns a run.
   func sync(_ decision: PhoneSync.Decision = .none) -> PhoneSync {
-    PhoneSync(store, configuration, settings: settings, input: input, decision: decision)
+    PhoneSync(store, settings: settings, input: input, decision: decision)
   }
 
   /// Runs once.

@@ -395,6 +395,61 @@ import Testing
     #expect(edited.schedule.summary == "weekly on fri at 18:00")
   }
 
+  @Test(
+    "Words without a time of day mean the default time, and an hour from now if that has passed today"
+  )
+  func withoutTime() async throws {
+    let world = try await PhoneFixture(now: "2026-11-30T12:00:00Z")
+    for (index, title) in ["Trash on mondays", "Dentist tomorrow", "Call home today"].enumerated() {
+      try world.write(
+        Array(
+          "BEGIN:VCALENDAR\r\nBEGIN:VTODO\r\nUID:t\(index)\r\nSUMMARY:\(title)\r\nEND:VTODO\r\nEND:VCALENDAR\r\n"
+            .utf8), to: "t\(index).ics")
+    }
+    try await world.run()
+    let summaries = try world.store.allAlarms().alarms.map { "\($0.title): \($0.schedule.summary)" }
+    #expect(
+      summaries.sorted() == [
+        "Call home: once on 2026-11-30 at 14:00", "Dentist: once on 2026-12-01 at 09:00",
+        "Trash: weekly on mon at 09:00",
+      ])
+  }
+
+  @Test("A folder that cannot be written leaves the present one as it is")
+  func unwritable() async throws {
+    let world = try await PhoneFixture()
+    try world.add("Pills", "daily at 9:00")
+    try await world.run()
+    let before = world.names
+    try Data().write(to: URL(fileURLWithPath: world.sandbox.root + "/file"))
+    // Its mark is in the way: the folder can be listed, but nothing can be put into its place.
+    let blocked = world.sandbox.root + "/blocked"
+    try FileManager.default.createDirectory(
+      atPath: blocked + "/.belfry/x", withIntermediateDirectories: true)
+    for folder in [world.sandbox.root + "/file", blocked] {
+      await #expect(throws: PhoneSetup.Failure.self) {
+        try await PhoneSetup(world.store, folder: folder).perform(options: PhoneOptions())
+      }
+    }
+    #expect(world.names == before)
+    #expect(try await world.run().isUnchanged)
+  }
+
+  @Test("A run that waited for a setup uses the folder of the setup")
+  func waitedForSetup() async throws {
+    let world = try await PhoneFixture()
+    try world.add("Pills", "daily at 9:00")
+    try await world.run()
+    let (waiting, count) = (world.sync(), world.names.count)
+    let other = world.sandbox.root + "/other"
+    _ = try await PhoneSetup(world.store, folder: other).perform(options: PhoneOptions())
+    #expect(try await waiting.run().written == count)
+    #expect(world.names.isEmpty)
+    _ = try await PhoneSetup.remove(
+      try #require(PhoneConfiguration.read(of: world.store)), of: world.store, keepingTasks: false)
+    #expect(try await waiting.run() == PhoneReport())
+  }
+
   @Test("Tasks that were in the folder before the setup become no alarms")
   func earlierTasks() async throws {
     let world = try await PhoneFixture()
@@ -403,11 +458,11 @@ import Testing
     let task =
       "BEGIN:VCALENDAR\r\nBEGIN:VTODO\r\nUID:m\r\nSUMMARY:Milk\r\nEND:VTODO\r\nEND:VCALENDAR\r\n"
     try task.write(toFile: other + "/m.ics", atomically: true, encoding: .utf8)
-    let (configuration, leftAlone) = try await PhoneSetup(world.store, folder: other)
+    let (_, leftAlone) = try await PhoneSetup(world.store, folder: other)
       .perform(options: PhoneOptions())
     #expect(leftAlone == 1)
     let sync = PhoneSync(
-      world.store, configuration, settings: world.settings, input: world.sync().input)
+      world.store, settings: world.settings, input: world.sync().input)
     let report = try await sync.run()
     #expect(report.isUnchanged)
     #expect(report.problems.isEmpty)
@@ -534,7 +589,7 @@ import Testing
     func background() async throws -> PhoneReport {
       let sync = world.sync()
       return try await PhoneSync(
-        world.store, sync.configuration, settings: sync.settings, input: sync.input,
+        world.store, settings: sync.settings, input: sync.input,
         deletionRest: 3
       ).run()
     }

@@ -788,7 +788,7 @@ import Testing
     let (sandbox, stores) = try await cascadeDevices(["Watch"])
     let add = try await cascade(sandbox, "add", "emea", "phone-tasks")
     #expect(
-      add.out.contains("1  tasks on the phone  Rings from the phone's own copy of the task"),
+      add.out.contains("1  the phone's task app  Rings from the phone's own copy of the task"),
       "\(add.out)")
     #expect(add.err.contains("no device of this store publishes tasks for a phone"), "\(add.err)")
     _ = try await cascade(sandbox, "add", "emea", "device", "Watch")
@@ -807,7 +807,7 @@ import Testing
     let list = try await cascade(sandbox, "list", "emea", "--json")
     let first = (list.object["targets"] as? [[String: Any]])?.first
     #expect(first?["kind"] as? String == "phone-tasks")
-    #expect(first?["label"] as? String == "tasks on the phone")
+    #expect(first?["label"] as? String == "the phone's task app")
     // No device publishes tasks yet.
     let status = try await cascade(sandbox, "status", "emea")
     #expect(status.out.contains("silent  no device publishes tasks"), "\(status.out)")
@@ -828,7 +828,7 @@ import Testing
       during.out.contains("5:02  Task on the phone  rings there, if it has synced"),
       "\(during.out)")
     for (words, expected) in [
-      (["move", "emea", "1", "2"], ["Watch", "tasks on the phone"]),
+      (["move", "emea", "1", "2"], ["Watch", "the phone's task app"]),
       (["remove", "emea", "phone-tasks", "--yes"], ["Watch"]),
     ] {
       let changed = try await sandbox.belfry(
@@ -837,8 +837,8 @@ import Testing
       #expect(targets?.map { $0["label"] as? String } == expected, "\(changed.err)")
     }
     let log = try await sandbox.belfry("log", "emea", now: CascadeCommandTests.now)
-    #expect(log.out.contains("tasks on the phone added"), "\(log.out)")
-    #expect(log.out.contains("tasks on the phone removed"), "\(log.out)")
+    #expect(log.out.contains("the phone's task app added"), "\(log.out)")
+    #expect(log.out.contains("the phone's task app removed"), "\(log.out)")
   }
 
   @Test("A person without a device in the store gets a message")

@@ -282,9 +282,9 @@ final class PhoneFleet {
   }
 
   private func phoneSync(_ store: Store) throws -> PhoneSync? {
-    guard let configuration = PhoneConfiguration.read(of: store) else { return nil }
+    if PhoneConfiguration.read(of: store) == nil { return nil }
     return PhoneSync(
-      store, configuration, settings: try store.settings().settings,
+      store, settings: try store.settings().settings,
       input: InputContext(instant: store.context.now, zone: store.context.zones.local))
   }
 

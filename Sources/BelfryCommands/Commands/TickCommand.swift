@@ -85,7 +85,8 @@ struct TickCommand: AsyncParsableCommand {
     guard let tasks = PhoneTasks(context, store) else { return }
     do {
       let report = try await tasks.run()
-      if !quiet, !common.json, !report.recorded.isEmpty { PhoneText(context).show(report) }
+      let isShown = !quiet && !common.json && !report.recorded.isEmpty
+      if isShown { PhoneText(context).show(report, in: store) }
       await tasks.ask(about: report)
     } catch {
       CommandDiagnostic.warn(

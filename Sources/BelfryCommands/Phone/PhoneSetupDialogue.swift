@@ -22,59 +22,108 @@ struct PhoneSetupDialogue {
   // MARK: Questions
 
   /// Asks for the folder.
-  func ask(url: String?) throws -> Place {
+  ///
+  /// - Parameters:
+  ///   - url: The address of the server, if it is known already.
+  ///   - earlier: The present configuration, whose values are proposed; nil for none.
+  func ask(url: String?, _ earlier: PhoneConfiguration?) throws -> Place {
+    if let earlier {
+      Console.error("The tasks are in \(Printable.text(earlier.folder)) at present.")
+    }
     Console.error("What gives the tasks to your phone?")
     Console.error("  1  Radicale on this machine")
     Console.error("  2  A folder that vdirsyncer syncs with a server")
     Console.error("  3  Xandikos on this machine")
     Console.error("  4  Another folder of .ics files")
-    switch try answer("Which one? [1-4]") {
+    let choice = try answer("Which one? [1-4]") {
+      ["1", "2", "3", "4"].contains($0) ? nil : "Answer with a number from 1 to 4."
+    }
+    let url = url ?? earlier?.url
+    switch choice {
     case "1": return try radicale(url)
     case "2":
       let folder = try answer(
-        "The folder of the collection (its 'path' in vdirsyncer's configuration):")
-      return Place(folder: absolute(folder), kind: .files, url: try address(url, nil))
+        "The folder of the list, in the 'path' of vdirsyncer's storage (such as ~/tasks/belfry):")
+      return Place(folder: absolute(folder), kind: .files, url: try address(url))
     case "3":
-      let data = try answer("The folder of Xandikos (its option -d):")
+      let data = try answer("The folder of Xandikos (its option -d):") { path in
+        var status = stat()
+        let isFolder = stat(absolute(path), &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+        return isFolder ? nil : "There is no folder \(Printable.text(absolute(path)))."
+      }
       return Place(
         folder: absolute(data) + "/user/calendars/belfry", kind: .xandikos,
-        url: try address(url, "http://\(host):8000/"))
-    case "4":
-      let folder = try answer("The folder:")
-      return Place(folder: absolute(folder), kind: nil, url: try address(url, nil))
+        url: try address(url ?? "http://\(host):8000/"))
     default:
-      throw CommandError(.usage, "nothing was set up.", hint: "Answer with a number from 1 to 4.")
+      let folder = try answer("The folder:")
+      return Place(folder: absolute(folder), kind: nil, url: try address(url))
     }
   }
 
   private func radicale(_ url: String?) throws -> Place {
     let known = RadicaleStorage.find(context.environment)
     let shown = known.map { " [\(Printable.text($0))]" } ?? ""
-    let typed = try answer("The storage of Radicale (filesystem_folder)\(shown):", default: known)
+    let typed = try answer("The storage of Radicale (filesystem_folder)\(shown):", default: known) {
+      let path = absolute($0)
+      if path == known || access(path + "/collection-root", F_OK) == 0 { return nil }
+      return
+        "\(Printable.text(path)) is no storage of Radicale: it has no folder collection-root. Start Radicale once, or name another folder."
+    }
     let root = absolute(typed) + "/collection-root"
     let users = DurableFile.names(in: root).filter { !$0.hasPrefix(".") }.sorted()
     let user = try answer(
       "The user with whom the phone logs in\(users.first.map { " [\(Printable.text($0))]" } ?? ""):",
-      default: users.first)
+      default: users.first
+    ) { user in
+      if user.contains("/") || user.hasPrefix(".") { return "This is no name of a user." }
+      if users.isEmpty || users.contains(user) { return nil }
+      Console.prompt(
+        "Radicale has not seen \(Printable.text(user)) yet, only \(users.prefix(5).map { Printable.text($0) }.joined(separator: ", ")). Is \(Printable.text(user)) right?"
+      )
+      return Console.confirmed() ? nil : "The user is the one of Radicale's file of users."
+    }
     return Place(
       folder: "\(root)/\(user)/belfry", kind: .radicale,
-      url: try address(url, "http://\(host):5232/"))
+      url: try address(url ?? "http://\(host):5232/"))
   }
 
-  private func address(_ given: String?, _ usual: String?) throws -> String? {
-    if let given { return given }
-    let shown = usual.map { " [\($0)]" } ?? " (Enter for none)"
-    let typed = Console.answer(to: "The address of the server, as the phone reaches it\(shown):")
-    guard let typed else { throw CommandError(.failed, "nothing was set up.") }
-    return typed.isEmpty ? usual : typed
+  private func address(_ usual: String?) throws -> String? {
+    let shown = usual.map { " [\(Printable.text($0))]" } ?? " (Enter for none)"
+    let typed = try answer(
+      "The address of the server, as the phone reaches it\(shown):", default: usual ?? ""
+    ) { $0.isEmpty ? nil : PhoneSetupDialogue.problem(ofAddress: $0) }
+    return typed.isEmpty ? nil : typed
   }
 
-  private func answer(_ question: String, default usual: String? = nil) throws -> String {
-    let typed = Console.answer(to: question)
-    guard let typed = typed.map({ $0.isEmpty ? usual ?? "" : $0 }), !typed.isEmpty else {
-      throw CommandError(.failed, "nothing was set up.", hint: "See 'belfry help phone setup'.")
+  /// Returns the reason why a text is no address of a server; nil if it is one.
+  static func problem(ofAddress text: String) -> String? {
+    let isAddress = ["http://", "https://"].contains {
+      text.lowercased().hasPrefix($0) && text.count > $0.count
     }
-    return typed
+    return isAddress && !text.contains(where: \.isWhitespace)
+      ? nil : "'\(Printable.text(text))' is no address, which begins with http:// or https://."
+  }
+
+  /// Asks until there is an answer that can be used.
+  ///
+  /// - Parameters:
+  ///   - usual: The answer of an empty line; nil if there must be another one.
+  ///   - problem: Returns the reason why an answer cannot be used; nil if it can.
+  private func answer(
+    _ question: String, default usual: String? = nil, problem: (String) -> String? = { _ in nil }
+  ) throws -> String {
+    while true {
+      guard let typed = Console.answer(to: question) else {
+        Console.error("")
+        throw CommandError(.failed, "nothing was set up.", hint: "See 'belfry help phone setup'.")
+      }
+      guard let value = typed.isEmpty ? usual : typed else {
+        Console.error("An answer is needed. Ctrl-C ends the setup.")
+        continue
+      }
+      guard let problem = problem(value) else { return value }
+      Console.error(problem)
+    }
   }
 
   private func absolute(_ path: String) -> String {
@@ -91,26 +140,33 @@ struct PhoneSetupDialogue {
   ///
   /// - Parameter hasTest: True if there will be a task to tick off.
   func showSteps(_ configuration: PhoneConfiguration, hasTest: Bool) {
-    Console.write("\n")
-    if let url = configuration.url, let code = try? QRCode(url) {
-      for line in code.lines(isColored: context.style.isColored) { Console.write(line + "\n") }
-      Console.write("\n")
+    let code = configuration.url.flatMap { try? QRCode($0) }
+    let server = TaskServer(of: configuration.folder)
+    let folder = configuration.folder.split(separator: "/").last.map(String.init) ?? "belfry"
+    let list = server == .files ? Printable.text(folder) : "Belfry"
+    let sync = server == .files ? "Let vdirsyncer sync the folder, then sync the app" : "Sync"
+    let address = configuration.url.map {
+      "The address: \(Printable.text($0))\(code == nil ? "" : " (the code below)"). An iPhone needs https."
     }
-    let url = configuration.url.map { Printable.text($0) } ?? "of your CalDAV server"
     let steps = [
       "Install a task app. Android: Tasks.org, or jtx Board with DAVx5. iPhone: Reminders is there.",
       "Add a CalDAV account. Tasks.org: Settings, Add account. DAVx5: +, URL and user name. iPhone: Settings, Apps, Calendar, Accounts, Other.",
-      "The address: \(url)\(configuration.url == nil ? "" : " (the code above)"). An iPhone needs https.",
+      address ?? "The address of your CalDAV server. An iPhone needs https.",
       "The user and the password of the server.",
-      "Choose the list Belfry.",
+      "Choose the list \(list).",
       "Sync as often as the app can: 15 minutes in DAVx5. Tasks.org syncs each hour, and at once after a change.",
       "Allow notifications and exact alarms, and switch the battery optimization off for the app.",
       hasTest
-        ? "Sync, and tick off the task '\(PhoneTest.title)'."
-        : "Sync. The tasks of the next 30 days are in the list.",
+        ? "\(sync), and tick off the task '\(PhoneTest.title)'."
+        : "\(sync). The tasks of the next 30 days are in the list.",
     ]
+    Console.write("\n")
     Console.line("On the phone:")
     for (index, step) in steps.enumerated() { Console.line("  \(index + 1). \(step)") }
+    guard let code else { return }
+    // Below the steps, because a small screen does not show both.
+    Console.write("\n")
+    for line in code.lines(isColored: context.style.isColored) { Console.write(line + "\n") }
   }
 
   /// Writes a task, and waits until it is ticked off.
@@ -122,11 +178,13 @@ struct PhoneSetupDialogue {
       "Waiting until you tick off '\(PhoneTest.title)' on the phone. Ctrl-C ends the wait.")
     do {
       let answer = try await Interruption.cancelling {
-        while true {
+        for round in 1... {
           let answer = try test.answer()
           if answer != .none { return answer }
+          if round == PhoneSetupDialogue.patience { PhoneSetupDialogue.adviseWaiting() }
           try await Task.sleep(for: .milliseconds(200))
         }
+        return .none
       }
       Console.line(
         answer == .completed
@@ -138,6 +196,17 @@ struct PhoneSetupDialogue {
       )
     }
     try await test.end()
+  }
+}
+
+extension PhoneSetupDialogue {
+  /// The number of rounds after which the wait for the phone needs advice: a minute.
+  fileprivate static let patience = 300
+
+  fileprivate static func adviseWaiting() {
+    Console.error(
+      "Nothing has arrived yet. Does the app show the list and the task? Then tick it off and sync the app again. If not, check the address, the user and the server's log."
+    )
   }
 }
 

@@ -11,11 +11,12 @@ struct PhoneText {
   init(_ context: CommandContext) { self.context = context }
 
   /// Shows the result of a run.
-  func show(_ report: PhoneReport) {
+  func show(_ report: PhoneReport, in store: Store) {
     for recorded in report.recorded {
       let when = recorded.occurrence.map { ", \(context.times.full($0))" } ?? ""
       Console.line("\(recorded.action.label): \(Printable.text(recorded.title))\(when).")
     }
+    for refusal in report.refusals { warn(about: refusal) }
     if report.isStandby {
       return Console.line("Another device publishes the tasks at present.")
     }
@@ -25,7 +26,7 @@ struct PhoneText {
       Console.line(
         "\(count(report.tasks, "task")): \(report.written) written, \(report.removed) removed.")
     }
-    showHeld(report.held.count)
+    showHeld(report.held, in: store)
     showProblems(report.problems)
   }
 
@@ -46,11 +47,22 @@ struct PhoneText {
       )
     }
     if let failure = status.failure { CommandError(failure).warn() }
-    showHeld(status.held.count)
+    showHeld(status.held, in: store)
     showProblems(status.problems)
   }
 
-  private func filter(_ options: PhoneOptions) -> String {
+  /// Warns about a move on the phone that is not possible.
+  func warn(about refusal: PhoneReport.Refusal) {
+    let output = AlarmOutput(
+      now: context.storeContext.now, zones: context.storeContext.zones, style: context.style)
+    let reason = MoveErrorText(refusal.alarm, output).error(refusal.reason).message
+    CommandDiagnostic.warn(
+      "\(Printable.text(refusal.alarm.title)), \(context.times.full(refusal.occurrence)), was moved on the phone, and is back at its time: \(reason)"
+    )
+  }
+
+  /// The choices, in one line: `+health, without titles`.
+  func filter(_ options: PhoneOptions) -> String {
     var parts = [
       options.tags.isEmpty
         ? "all" : options.tags.map(\.text).sorted().map { "+\($0)" }.joined(separator: ", ")
@@ -60,11 +72,20 @@ struct PhoneText {
     return parts.joined(separator: ", ")
   }
 
-  func showHeld(_ number: Int) {
-    if number == 0 { return }
+  /// Shows the deleted tasks that wait for a decision.
+  func showHeld(_ held: [OccurrenceID], in store: Store) {
+    if held.isEmpty { return }
+    let titles = Dictionary(grouping: held.sorted(), by: \.alarm)
+      .map { id, held -> (CivilDateTime, String) in
+        let title = ((try? store.alarm(id)) ?? nil).map { Printable.text($0.title) } ?? id.short
+        let times = held.prefix(PhoneText.maxHeld).map { context.times.full($0.occurrence) }
+        let more = held.count > times.count ? ["\(held.count - times.count) more"] : []
+        return (held[0].occurrence, "\(title): \((times + more).joined(separator: "; "))")
+      }
+      .sorted { $0.0 < $1.0 }.map(\.1)
     CommandDiagnostic.warn(
-      "\(count(number, "task")) were deleted on the phone at once; nothing was skipped yet.",
-      hints: [
+      "\(count(held.count, "task")) were deleted on the phone at once; nothing was skipped yet.",
+      hints: titles.prefix(PhoneText.maxProblems) + [
         "To skip these occurrences: belfry phone sync --skip-deleted. To have the tasks back, which happens after an hour: belfry phone sync --restore-deleted"
       ])
   }
@@ -81,6 +102,8 @@ struct PhoneText {
   }
 
   private static let maxProblems = 10
+  /// The number of deleted tasks of an alarm that are named.
+  private static let maxHeld = 3
 
   private func count(_ number: Int, _ noun: String) -> String {
     "\(number) \(noun)\(number == 1 ? "" : "s")"

@@ -70,7 +70,7 @@ extension CascadeTarget {
   /// The maximum length of a call message, in characters.
   public static let longestMessage = 500
 
-  /// Returns the display name of the target: `Watch`, `Jen's iPhone`, `(555) 123-4567`, `tasks on the phone`.
+  /// Returns the display name of the target: `Watch`, `Jen's iPhone`, `(555) 123-4567`, `the phone's task app`.
   ///
   /// - Parameter names: the names of the devices.
   public func label(_ names: [Identifier: String]) -> String {
@@ -83,7 +83,7 @@ extension CascadeTarget {
       return gadget.lowercased().hasPrefix(person.name.lowercased())
         ? gadget : "\(person.name)'s \(gadget)"
     case .phone(let number, _): return number.shown
-    case .phoneTasks: return "tasks on the phone"
+    case .phoneTasks: return "the phone's task app"
     }
   }
 

@@ -8,8 +8,9 @@ import BelfryStore
 ///
 /// The first of these that gives a schedule counts:
 ///
-/// 1. The words of the title, as `belfry add` reads them: `Rent every month on the 1st at 9:00`. Beside a due time, they
-///    need a time of day: `Call Berlin` and `Review daily` are titles.
+/// 1. The words of the title, as `belfry add` reads them: `Rent every month on the 1st at 9:00`. Without a time of day, they
+///    mean the default time, or an hour from now if that has passed today. Beside a due time, they need a time of
+///    day: `Call Berlin` and `Review daily` are titles.
 /// 2. The due time and the recurrence of the task, as `belfry import` reads them.
 /// 3. Tomorrow at the default time, with the tag `inbox`: somebody has to look at it.
 struct PhoneCapture {
@@ -19,7 +20,7 @@ struct PhoneCapture {
     return tag
   }()
   /// The time of day of what was not understood, without a default time in the settings.
-  private static let standardTime = CivilTime(hour: 9, minute: 0)
+  private static let fallbackTime = CivilTime(hour: 9, minute: 0)
 
   private let reading: TaskReading
   private let document: TaskDocument
@@ -48,8 +49,17 @@ struct PhoneCapture {
     let hasTime: Bool
   }
 
-  /// Returns the parts of a title with a schedule; nil if it has none that is understood.
-  static func words(_ text: String, _ input: InputContext) -> Words? {
+  /// Returns the readings of a title with a schedule, the best one first; none if it has none that is understood.
+  static func readings(of text: String, _ input: InputContext) -> [Words] {
+    let soon = input.zone.civil(at: input.instant.adding(seconds: 3600)).time
+    guard let first = words(text, input.with(standardTime: standardTime(in: input))) else {
+      return []
+    }
+    return [first]
+      + (first.hasTime ? [] : [words(text, input.with(standardTime: soon))].compactMap { $0 })
+  }
+
+  private static func words(_ text: String, _ input: InputContext) -> Words? {
     var words = text.split(whereSeparator: \.isWhitespace).map(String.init)
     var warnings: WarningPlan?
     if let found = Input.warnings(in: words) {
@@ -89,7 +99,8 @@ struct PhoneCapture {
   private var candidates: [CreateAlarm] {
     let tags = Set(reading.tags.compactMap { try? AlarmTag($0) })
     var result: [CreateAlarm] = []
-    if let words = PhoneCapture.words(reading.title, input), words.hasTime || reading.due == nil {
+    for words in PhoneCapture.readings(of: reading.title, input)
+    where words.hasTime || reading.due == nil {
       let delivery = Alarm.Delivery(warnings: words.warnings ?? warnings)
       result.append(
         CreateAlarm(
@@ -118,8 +129,10 @@ struct PhoneCapture {
   }
 
   /// The time of day of tasks that name none.
-  private var standardTime: CivilTime {
-    input.dayTimes().standard ?? PhoneCapture.standardTime ?? .noon
+  private var standardTime: CivilTime { PhoneCapture.standardTime(in: input) }
+
+  private static func standardTime(in input: InputContext) -> CivilTime {
+    input.dayTimes().standard ?? fallbackTime ?? .noon
   }
 
   private func civil(_ due: TaskTime, in zone: TimeZoneRules) -> CivilDateTime {

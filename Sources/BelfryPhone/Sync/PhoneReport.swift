@@ -31,6 +31,16 @@ public struct PhoneReport: Hashable, Sendable {
     public let event: Event
   }
 
+  /// A move that is not possible. The task gets its time back.
+  public struct Refusal: Hashable, Sendable {
+    /// The alarm.
+    public let alarm: Alarm
+    /// The occurrence.
+    public let occurrence: CivilDateTime
+    /// The reason.
+    public let reason: MoveError
+  }
+
   /// The completed occurrences.
   public var completions: [Completion] = []
   /// The number of files that were written.
@@ -41,6 +51,8 @@ public struct PhoneReport: Hashable, Sendable {
   public var tasks = 0
   /// The answers that were recorded, in their order.
   public var recorded: [Recorded] = []
+  /// The moves that are not possible.
+  public var refusals: [Refusal] = []
   /// The occurrences whose tasks were deleted together, and that wait for a decision.
   public var held: [OccurrenceID] = []
   /// The number of them that are new in this run, so that the person has to be asked.

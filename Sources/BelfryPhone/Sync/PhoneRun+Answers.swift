@@ -33,7 +33,7 @@ extension PhoneRun {
     pending += deletions().map { id in
       Pending(name: TaskProperty.fileName(id), id: id, answer: .skip, isDeletion: true)
     }
-    let captures = sync.configuration.options.acceptsEdits ? newTasks() : []
+    let captures = options.acceptsEdits ? newTasks() : []
     if pending.isEmpty, captures.isEmpty { return false }
     // Each answer has a time of its own, by which the log tells after a crash whether it was recorded.
     state.intents = pending.enumerated().map { index, pending in
@@ -67,8 +67,8 @@ extension PhoneRun {
     switch answer {
     case .done, .skip, .snooze, .stop: true
     case .rename, .note:
-      sync.configuration.options.acceptsEdits && !sync.configuration.options.isNeutral
-    case .move: sync.configuration.options.acceptsEdits
+      options.acceptsEdits && !options.isNeutral
+    case .move: options.acceptsEdits
     }
   }
 
@@ -153,13 +153,15 @@ extension PhoneRun {
       return try perform(
         MoveOccurrences(
           [id.alarm], occurrence: id.occurrence, to: .moment(moment), settings: settings),
-        in: store)
+        in: store, moving: id.occurrence)
     }
   }
 
   /// Performs an action. One that is not possible any more changes nothing: the answer came after the fact.
+  ///
+  /// - Parameter occurrence: The occurrence that the action moves; nil for another action.
   private mutating func perform<Action: AlarmAction>(
-    _ action: Action, in store: Store
+    _ action: Action, in store: Store, moving occurrence: CivilDateTime? = nil
   ) throws -> [PhoneReport.Recorded] where Action.Outcome == [AlarmChange] {
     do {
       let changes = try action.taken(at: PhoneSync.place).perform(in: store)
@@ -173,6 +175,12 @@ extension PhoneRun {
             action: event.action)
         }
       }
+    } catch ActionError.notMovable(let alarm, let reason) {
+      if case .wrongPhase = reason { return [] }
+      if let occurrence {
+        report.refusals.append(.init(alarm: alarm, occurrence: occurrence, reason: reason))
+      }
+      return []
     } catch is ActionError {
       return []
     } catch StoreError.noSuchAlarm {
@@ -185,7 +193,7 @@ extension PhoneRun {
     _ id: Identifier, to title: String, in store: Store
   ) throws -> [PhoneReport.Recorded] {
     if let alarm = alarms[id], alarm.tags.contains(PhoneCapture.inbox),
-      let words = PhoneCapture.words(title, sync.input.at(store.context.now))
+      let words = PhoneCapture.readings(of: title, sync.input.at(store.context.now)).first
     {
       let edit = EditAlarms(
         [id],

@@ -7,6 +7,7 @@ import Glibc
 /// One pass of a run, with what it knows.
 struct PhoneRun {
   let sync: PhoneSync
+  let options: PhoneOptions
   let folder: TaskFolder
   let decision: PhoneSync.Decision
   var report = PhoneReport()
@@ -59,13 +60,16 @@ struct PhoneRun {
   /// The time after which a file that cannot be read counts as damaged, in seconds. A program may be writing it.
   static let writingTime: Int64 = 60
 
-  init(_ sync: PhoneSync, _ folder: TaskFolder, decision: PhoneSync.Decision) {
+  init(
+    _ sync: PhoneSync, _ options: PhoneOptions, _ folder: TaskFolder, decision: PhoneSync.Decision
+  ) {
     self.sync = sync
+    self.options = options
     self.folder = folder
     self.decision = decision
     state = PhoneState.file(of: sync.store).read()
     saved = state
-    projection = Projection(sync.store, sync.configuration.options, settings: sync.settings)
+    projection = Projection(sync.store, options, settings: sync.settings)
   }
 
   /// Performs the pass. Returns true if another one is needed.
@@ -76,7 +80,7 @@ struct PhoneRun {
     try project()
     assignNames()
     if try recordAnswers() {
-      projection = Projection(store, sync.configuration.options, settings: sync.settings)
+      projection = Projection(store, options, settings: sync.settings)
       try project()
       assignNames()
     }

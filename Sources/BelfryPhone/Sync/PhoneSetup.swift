@@ -18,8 +18,12 @@ public struct PhoneSetup: Sendable {
 
   /// The reason why a folder cannot be set up.
   public enum Failure: Error, Hashable, Sendable {
-    /// The folder is the store, or is in it.
+    /// The folder is the store, or is in it, or contains it.
     case insideStore
+    /// The folder has other folders, so it is no collection of tasks.
+    case hasFolders(path: String)
+    /// Files cannot be written in the folder.
+    case notWritable(path: String, number: Int32)
     /// Another program than Belfry has to create the folder first, such as Radicale its storage.
     case noStorage(path: String)
     /// git could not create the repository of Xandikos.
@@ -51,30 +55,34 @@ public struct PhoneSetup: Sendable {
   public func perform(
     _ kind: Kind? = nil, collection: String? = nil, options: PhoneOptions, url: String? = nil
   ) async throws -> (configuration: PhoneConfiguration, leftAlone: Int) {
-    let inside = store.path == folder || folder.hasPrefix(store.path + "/")
-    if inside { throw Failure.insideStore }
+    let isOutside =
+      !"\(folder)/".hasPrefix(store.path + "/")
+      && folder != "/" && !"\(store.path)/".hasPrefix(folder + "/")
+    guard isOutside else { throw Failure.insideStore }
     if kind == .radicale, TaskServer(of: folder).name != kind?.rawValue {
       throw Failure.noStorage(path: folder)
     }
     let lock = try PhoneState.lock(of: store)
     defer { withExtendedLifetime(lock) {} }
-    try DurableFile.makeFolder(folder)
+    let earlier = PhoneConfiguration.read(of: store)
+    if earlier?.folder != folder, hasFolders { throw Failure.hasFolders(path: folder) }
+    try writing { try DurableFile.makeFolder(folder) }
     if kind == .xandikos { try await makeRepository() }
     let tasks = TaskFolder(folder)
-    if case .radicale = tasks.server { try writeProperties() }
+    if case .radicale = tasks.server { try writing { try writeProperties() } }
     if let owner = tasks.markedDevice, owner != store.device,
       !store.devices.phonePublishers.contains(where: { $0.id == owner && $0.phone == tasks.mark })
     {
       throw Failure.otherDevice(owner)
     }
-    let earlier = PhoneConfiguration.read(of: store)
-    if let earlier, earlier.folder != folder {
-      _ = try await PhoneSetup.removeTasks(earlier, of: store)
-    }
     let isSame = earlier?.folder == folder && tasks.mark == earlier?.collection
     let name =
       collection ?? tasks.mark ?? "belfry-\(store.context.makeIdentifier().short)"
-    if tasks.mark != name { try tasks.setMark(name, by: store.device) }
+    // Before anything is removed: it shows that the folder can be written.
+    if tasks.mark != name { try writing { try tasks.setMark(name, by: store.device) } }
+    if let earlier, earlier.folder != folder {
+      _ = try await PhoneSetup.removeTasks(earlier, of: store)
+    }
     let configuration = PhoneConfiguration(
       folder: folder, collection: name, options: options, url: url ?? (isSame ? earlier?.url : nil),
       device: store.device)
@@ -101,6 +109,23 @@ public struct PhoneSetup: Sendable {
     let names = (try? tasks.list(known: { _ in false }).files.keys.sorted()) ?? []
     return names.compactMap { TaskProperty.identity(fileName: $0) }.prefix(20)
       .contains { ((try? store.alarm($0.alarm)) ?? nil) != nil }
+  }
+
+  /// True if the folder exists and has folders whose names begin with no dot.
+  private var hasFolders: Bool {
+    DurableFile.names(in: folder).contains { name in
+      var status = stat()
+      return !name.hasPrefix(".") && lstat("\(folder)/\(name)", &status) == 0
+        && status.st_mode & S_IFMT == S_IFDIR
+    }
+  }
+
+  private func writing(_ body: () throws -> Void) throws {
+    do {
+      try body()
+    } catch let error as FileError {
+      throw Failure.notWritable(path: folder, number: error.number)
+    }
   }
 
   private func writeProperties() throws {

@@ -36,7 +36,6 @@ public struct PhoneSync: Sendable {
   }
 
   let store: Store
-  let configuration: PhoneConfiguration
   let settings: Settings
   let input: InputContext
   let decision: Decision
@@ -59,30 +58,32 @@ public struct PhoneSync: Sendable {
   ///   - input: The context for the words of new tasks.
   ///   - deletionRest: The time for which deletions rest before they count, in seconds.
   public init(
-    _ store: Store, _ configuration: PhoneConfiguration, settings: Settings, input: InputContext,
+    _ store: Store, settings: Settings, input: InputContext,
     decision: Decision = .none, deletionRest: Int64 = 0
   ) {
     self.deletionRest = deletionRest
     self.store = store
-    self.configuration = configuration
     self.settings = settings
     self.input = input
     self.decision = decision
   }
 
-  /// Runs once.
+  /// Runs once. Without a configuration on this device, nothing happens.
   ///
   /// - Throws: `PhoneError` if the folder cannot be used; `StoreError`, `FileError`. What was recorded and written before
   ///   the error stays.
   public func run() async throws -> PhoneReport {
     let lock = try PhoneState.lock(of: store)
     defer { withExtendedLifetime(lock) {} }
+    // Not before: a setup that held the lock may have chosen another folder.
+    guard let configuration = PhoneConfiguration.read(of: store) else { return PhoneReport() }
     let folder = TaskFolder(configuration.folder)
     try folder.check(collection: configuration.collection)
     if let publisher = store.devices.phonePublisher, !publisher.isOwn { return try standby() }
     var report = PhoneReport()
     for pass in 1...PhoneSync.maxPasses {
-      var run = PhoneRun(self, folder, decision: pass == 1 ? decision : .none)
+      var run = PhoneRun(
+        self, configuration.options, folder, decision: pass == 1 ? decision : .none)
       let needsAnother = try await run.perform()
       report.add(run.report)
       if !needsAnother { break }
@@ -127,6 +128,7 @@ extension PhoneReport {
     removed += other.removed
     recorded += other.recorded
     completions += other.completions
+    refusals += other.refusals
     newlyHeld += other.newlyHeld
     (tasks, held, problems) = (other.tasks, other.held, other.problems)
     isStandby = other.isStandby

@@ -30,16 +30,11 @@ struct PhoneCommand: ParsableCommand {
 struct PhoneTasks {
   let context: CommandContext
   let store: Store
-  let configuration: PhoneConfiguration
 
   /// Creates the run of a store; nil if no folder is set up on this device.
   init?(_ context: CommandContext, _ store: Store) {
-    guard let configuration = PhoneConfiguration.read(of: store) else { return nil }
-    self.init(context, store, configuration)
-  }
-
-  init(_ context: CommandContext, _ store: Store, _ configuration: PhoneConfiguration) {
-    (self.context, self.store, self.configuration) = (context, store, configuration)
+    if PhoneConfiguration.read(of: store) == nil { return nil }
+    (self.context, self.store) = (context, store)
   }
 
   /// Runs once, and then the actions of the alarms that were completed on the phone.
@@ -50,7 +45,7 @@ struct PhoneTasks {
   ) async throws -> PhoneReport {
     let parser = InputParser(context, calendar: store.calendars.workCalendar)
     let sync = PhoneSync(
-      store, configuration, settings: try context.settings(store), input: parser.context,
+      store, settings: try context.settings(store), input: parser.context,
       decision: decision, deletionRest: deletionRest)
     let report = try await sync.run()
     for completion in report.completions {
@@ -59,8 +54,21 @@ struct PhoneTasks {
     return report
   }
 
-  /// Asks with a notification about tasks that were deleted together.
+  /// Runs a last time before the folder is left, so that no answer in it is lost.
+  func runLast() async {
+    do {
+      let report = try await run()
+      for refusal in report.refusals { PhoneText(context).warn(about: refusal) }
+    } catch is PhoneError {
+      // The folder is missing or another one.
+    } catch {
+      CommandError(error).warn()
+    }
+  }
+
+  /// Warns about moves that are not possible, and asks with a notification about tasks that were deleted together.
   func ask(about report: PhoneReport) async {
+    for refusal in report.refusals { PhoneText(context).warn(about: refusal) }
     if report.newlyHeld <= 0 { return }
     let message = Notification.Message(
       id: context.storeContext.makeIdentifier(),
@@ -70,7 +78,7 @@ struct PhoneTasks {
     let outcome = await context.hooks(registry: HookRegistry.folder(of: store)).deliver(
       PendingDelivery(due: context.storeContext.now, notification: .message(message)), snooze: 0)
     // A failure needs no retry, as 'belfry phone' and 'belfry doctor' show it, too.
-    if case .undelivered = outcome { PhoneText(context).showHeld(report.held.count) }
+    if case .undelivered = outcome { PhoneText(context).showHeld(report.held, in: store) }
   }
 
   /// The error of a command that needs a folder.

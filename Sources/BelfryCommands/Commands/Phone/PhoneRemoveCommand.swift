@@ -36,6 +36,7 @@ struct PhoneRemoveCommand: AsyncParsableCommand {
     }
     try Confirmation(isGiven: confirmation.yes, json: common.json).require(
       "Stop publishing to \(folder)? \(consequence)", change: "stop publishing to \(folder)")
+    await PhoneTasks(context, store)?.runLast()
     let removed = try await PhoneSetup.remove(
       configuration, of: store, keepingTasks: keepTasks)
     _ = store.pokeDaemon()

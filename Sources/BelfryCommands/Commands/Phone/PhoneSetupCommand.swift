@@ -2,8 +2,10 @@ import ArgumentParser
 import BelfryCore
 import BelfryDocuments
 import BelfryPhone
+import BelfryScheduler
 import BelfryStore
 import BelfryTerminal
+import Glibc
 
 struct PhoneSetupCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -56,24 +58,23 @@ struct PhoneSetupCommand: AsyncParsableCommand {
     let context = try common.context(parent.root)
     let store = try context.open(.creating)
     let dialogue = PhoneSetupDialogue(context)
+    let earlier = PhoneConfiguration.read(of: store)
     let canAsk = Style.canAsk && !common.json && !yes
-    let place: PhoneSetupDialogue.Place
-    if let folder {
-      place = .init(folder: CommandEnvironment.absolute(folder), kind: server, url: url)
-    } else {
-      guard canAsk else {
-        throw CommandError(
-          .usage, "the folder of the tasks is missing.",
-          hint: "Name it: belfry phone setup --folder DIR --yes")
-      }
-      place = try dialogue.ask(url: url)
-    }
+    let place = try place(dialogue, canAsk: canAsk, earlier)
     let options = PhoneOptions(
       tags: try tags(), isNeutral: neutral, acceptsEdits: !answersOnly)
     let setup = PhoneSetup(store, folder: place.folder)
+    if setup.folder == context.environment["HOME"] { throw PhoneSetup.Failure.insideStore }
+    if let earlier, earlier.folder != setup.folder {
+      let (old, new) = (Printable.text(earlier.folder), Printable.text(setup.folder))
+      try Confirmation(isGiven: !canAsk, json: common.json).require(
+        "The tasks are in \(old) at present. Move them to \(new)?",
+        change: "move the tasks to \(new)")
+      await PhoneTasks(context, store)?.runLast()
+    }
     let (configuration, leftAlone) = try await setup.perform(
       place.kind, collection: try collection(setup, store), options: options, url: place.url)
-    let report = try await PhoneTasks(context, store, configuration).run()
+    let report = try await PhoneTasks(context, store)?.run() ?? PhoneReport()
     _ = store.pokeDaemon()
     let scheduler = context.checkScheduler(of: store)
     if common.json {
@@ -81,17 +82,64 @@ struct PhoneSetupCommand: AsyncParsableCommand {
         PhoneStatusDocument(
           PhoneStatus(configuration, of: store), scheduler: scheduler, store: store))
     }
-    Console.line(
-      "\(report.tasks) \(report.tasks == 1 ? "task is" : "tasks are") in \(Printable.text(configuration.folder)), for the next 30 days."
-    )
-    if leftAlone > 0 {
-      Console.line(
-        "\(leftAlone) other \(leftAlone == 1 ? "file" : "files") in it stay as they are. New tasks become alarms."
-      )
+    show(configuration, report, leftAlone: leftAlone, context)
+    for tag in try unused(options.tags, store) {
+      CommandDiagnostic.warn(
+        "no alarm has the tag \(tag.text) yet.", hints: ["The tags in use: belfry tag"])
     }
     if yes { return }
     dialogue.showSteps(configuration, hasTest: !noTest && canAsk)
     if !noTest, canAsk { try await dialogue.test(configuration, store) }
+  }
+
+  /// Returns the folder of the options, or asks for it.
+  private func place(
+    _ dialogue: PhoneSetupDialogue, canAsk: Bool, _ earlier: PhoneConfiguration?
+  ) throws -> PhoneSetupDialogue.Place {
+    if let url, let problem = PhoneSetupDialogue.problem(ofAddress: url) {
+      throw CommandError(.usage, "--url: \(problem)", hint: "Such as --url http://server:5232/")
+    }
+    guard let folder else {
+      guard canAsk else {
+        throw CommandError(
+          .usage, "the folder of the tasks is missing.",
+          hint: "Name it: belfry phone setup --folder DIR --yes")
+      }
+      return try dialogue.ask(url: url, earlier)
+    }
+    if folder.isEmpty {
+      throw CommandError(
+        .usage, "--folder: the name of the folder is empty.",
+        hint: "Name it: belfry phone setup --folder DIR --yes")
+    }
+    return .init(folder: CommandEnvironment.absolute(folder), kind: server, url: url)
+  }
+
+  private func show(
+    _ configuration: PhoneConfiguration, _ report: PhoneReport, leftAlone: Int,
+    _ context: CommandContext
+  ) {
+    let folder = Printable.text(configuration.folder)
+    Console.line(
+      "\(report.tasks) \(report.tasks == 1 ? "task is" : "tasks are") in \(folder), for the next 30 days."
+    )
+    if configuration.options != PhoneOptions() {
+      Console.line("Alarms: \(PhoneText(context).filter(configuration.options)).")
+    }
+    if leftAlone > 0 {
+      Console.line(
+        leftAlone == 1
+          ? "1 other file in it stays as it is, and becomes no alarm."
+          : "\(leftAlone) other files in it stay as they are, and become no alarms.")
+    }
+  }
+
+  /// Returns the tags that no alarm has.
+  private func unused(_ tags: Set<AlarmTag>, _ store: Store) throws -> [AlarmTag] {
+    if tags.isEmpty { return [] }
+    let used = try store.allAlarms().alarms.filter { !$0.isDeleted }
+      .reduce(into: Set<AlarmTag>()) { $0.formUnion($1.tags) }
+    return tags.subtracting(used).sorted { $0.text < $1.text }
   }
 
   private func tags() throws -> Set<AlarmTag> {
@@ -138,8 +186,17 @@ extension CommandError {
     switch failure {
     case .insideStore:
       self.init(
-        .usage, "the folder must not be in the store.",
+        .usage, "the tasks need a folder of their own, apart from the store and the home folder.",
         hint: "Choose a folder of the CalDAV server, or a new one.")
+    case .hasFolders(let path):
+      self.init(
+        .usage, "\(Printable.text(path)) has other folders in it, so it is no list of tasks.",
+        hint: "Choose one of them, or a new one, such as \(Printable.text(path))/belfry")
+    case .notWritable(let path, let number):
+      self.init(
+        .failed,
+        "the tasks cannot be written to \(Printable.text(path)): \(String(cString: strerror(number))).",
+        hint: "Choose a folder that this user can write. Nothing was changed.")
     case .noStorage(let path):
       self.init(
         .usage, "\(Printable.text(path)) is not in the storage of Radicale.",

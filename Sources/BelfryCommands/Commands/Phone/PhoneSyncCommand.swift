@@ -50,6 +50,6 @@ struct PhoneSyncCommand: AsyncParsableCommand {
       return
     }
     if common.json { return try Console.write(PhoneReportDocument(report)) }
-    PhoneText(context).show(report)
+    PhoneText(context).show(report, in: store)
   }
 }
