@@ -47,6 +47,9 @@ public struct ImportAlarms {
     /// The moves of the document that somebody has changed here since, and that were not made.
     public let editedMoves: [ImportedMove]
 
+    /// True if no alarm is new, changed or removed.
+    public var isUnchanged: Bool { new.isEmpty && removed.isEmpty && changedCount == 0 }
+
     /// The number of alarms of an earlier import that the import changes.
     public var changedCount: Int {
       Set(updated.map(\.before.id)).union((moves + skipped).map(\.alarm)).subtracting(new.map(\.id))
@@ -194,10 +197,12 @@ extension ForeignAlarm {
     return alarm
   }
 
-  /// Returns a deleted alarm as it is in the document. Its later stamps override the deletion.
+  /// Returns a deleted alarm as it is in the document, also with the tags of this import. Its later stamps override the
+  /// deletion.
   fileprivate func restored(_ deleted: Alarm, at now: Instant, on device: Identifier) -> Alarm {
     var alarm = deleted
     define(&alarm)
+    alarm.tags.formUnion(tags)
     return alarm.stamped(against: deleted, at: now, device: device)
       .restating(
         StatedParts(fields: Alarm.importedFields), since: deleted, at: now, device: device)

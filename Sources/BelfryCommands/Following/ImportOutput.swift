@@ -34,15 +34,16 @@ struct ImportOutput {
     Console.line(
       "\(verb) \(count) alarm\(count == 1 ? "" : "s"); \(parts.joined(separator: ", ")).")
     for alarm in result.new {
-      Console.line("  \(Printable.text(alarm.title)): \(context.times.schedule(alarm.schedule))")
+      let schedule = context.times.schedule(alarm.schedule, zone: alarm.zone.text)
+      Console.line("  \(Printable.text(alarm.title)): \(schedule)")
     }
     for (before, after) in result.updated {
-      let (old, new) = (Printable.text(before.title), Printable.text(after.title))
-      let title = old == new ? old : "\(old), now \(new)"
-      let schedules = [before.schedule, after.schedule].map { context.times.schedule($0) }
-      let schedule =
-        before.schedule == after.schedule ? schedules[0] : schedules.joined(separator: " → ")
-      Console.line("  changed: \(title): \(schedule)")
+      let (title, newTitle) = (Printable.text(before.title), Printable.text(after.title))
+      let name = title == newTitle ? title : "\(title), now \(newTitle)"
+      let old = context.times.schedule(before.schedule, zone: before.zone.text)
+      let new = context.times.schedule(after.schedule, zone: after.zone.text)
+      let schedule = old == new ? old : "\(old) → \(new)"
+      Console.line("  changed: \(name): \(schedule)")
     }
     for move in result.moves {
       let (title, zone) = (Printable.text(move.title), move.zone.text)

@@ -65,7 +65,10 @@ struct RefreshOutput {
     let silent = imported.feed.silentCount
     ImportOutput(context, source: "calendar", isDryRun: isDryRun).show(
       imported.result.alarms, imported.result.skipped, unchanged: imported.unchangedCount,
-      leftOut: imported.feed.leftOut.count)
+      // A cancelled event whose alarm is removed counts once.
+      leftOut: imported.feed.leftOut.count { remark in
+        !imported.result.alarms.removed.contains { $0.id == remark.ended }
+      })
     if silent > 0 {
       Console.line(
         "  without a reminder: \(silent) event\(silent == 1 ? "" : "s"). To let all events ring: --all, or --before 15m"
@@ -76,10 +79,14 @@ struct RefreshOutput {
   /// Prints the result of a refresh in lines that begin with the calendar's name.
   func line(_ report: CalendarRefresh.Report) {
     let name = Printable.text(report.subscription.name)
+    let isHeld = report.subscription.state.held != nil
     switch report.outcome {
+    // The error says what is held.
+    case .unchanged where isHeld: return
     case .notNeeded: Console.line("\(name): another process refreshes it now.")
     case .unchanged: Console.line("\(name): unchanged.")
     case .failed: return
+    case .imported(let imported) where isHeld && imported.result.alarms.isUnchanged: return
     case .imported(let imported):
       Console.write("\(name): ")
       show(imported)

@@ -9,6 +9,10 @@ enum InputFile {
   /// - Throws: `CommandError` if the file is missing or larger than the limit, and `FileError`.
   static func read(_ file: String, limit: Int) throws -> [UInt8] {
     if file == "-" { return try readStandardInput(limit: limit) }
+    if file.isEmpty {
+      throw CommandError(
+        .usage, "the name of the file is empty.", hint: "Name a file, or - for standard input.")
+    }
     let path = CommandEnvironment.absolute(file)
     guard let content = try DurableFile.read(path, limit: limit) else {
       throw CommandError(

@@ -5,6 +5,7 @@ import BelfryDocuments
 import BelfryScheduler
 import BelfryStore
 import BelfryTerminal
+import Files
 
 struct CalendarFollow: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -71,7 +72,7 @@ struct CalendarFollow: AsyncParsableCommand {
   @ParentCommand var parent: CalendarCommand
 
   func validate() throws {
-    if list != (source == nil) {
+    if list != (source == nil) || source?.isEmpty ?? false {
       throw ValidationError("Name a URL, a file or a folder, or give --list.")
     }
     if passwordFile != nil, user == nil { throw ValidationError("--password-file needs --user.") }
@@ -85,14 +86,17 @@ struct CalendarFollow: AsyncParsableCommand {
     let folder = SubscriptionFolder(store)
     try check(subscription, folder)
     let refresh = context.calendarRefresh(store)
-    let first: CalendarRefresh.FirstFetch
+    let (name, report): (String, CalendarRefresh.Report)
     do {
-      first = try await refresh.fetch(first: subscription)
-    } catch {
-      throw CommandError(Printable.text(subscription.source.shown), causedBy: error)
+      let first = try await refresh.fetch(first: subscription)
+      name = self.name ?? freeName(first.title, subscription, folder, store)
+      report = try refresh.follow(first, as: name, isDryRun: dryRun)
+    } catch let error as CalendarFailure {
+      let error = CommandError(refreshing: error)
+      throw CommandError(
+        error.kind, "\(Printable.text(subscription.source.shown)): \(error.message)",
+        hints: error.hints, source: error.source)
     }
-    let name = self.name ?? freeName(first.title, subscription, folder, store)
-    let report = try refresh.follow(first, as: name, isDryRun: dryRun)
     let output = RefreshOutput(context, isDryRun: dryRun)
     store.pokeDaemon()
     output.warn(about: report)
@@ -105,6 +109,11 @@ struct CalendarFollow: AsyncParsableCommand {
       "\(dryRun ? "Would follow" : "Following") \(Printable.text(name)) (\(shown)), \(rhythm)."
     )
     if case .imported(let imported) = report.outcome { output.show(imported) }
+    if case .folder(let path) = report.subscription.source,
+      !DurableFile.names(in: path).contains(where: { $0.hasSuffix(".ics") })
+    {
+      CommandDiagnostic.warn("\(shown) has no .ics files yet. They are read when they come.")
+    }
     if !dryRun { _ = context.checkScheduler(of: store) }
   }
 

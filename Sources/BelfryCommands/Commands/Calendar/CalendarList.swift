@@ -36,6 +36,7 @@ struct CalendarList: ParsableCommand {
       Console.line("Holidays:")
     }
     if calendars.isEmpty {
+      Console.line("This device follows no calendars. To follow one: belfry calendar follow URL")
       return Console.line(
         "There are no holiday calendars. Import one: belfry calendar import NAME holidays.ics")
     }
