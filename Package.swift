@@ -104,6 +104,9 @@ let package = Package(
       name: "BelfryTerminal", dependencies: ["BelfryCore", "BelfryStore", "Git", "CLinux"],
       swiftSettings: testable),
     .target(
+      name: "BelfryUI", dependencies: ["BelfryCore", "BelfryTerminal", "CLinux"],
+      swiftSettings: testable),
+    .target(
       name: "BelfryScheduler",
       dependencies: [
         "BelfryActions", "BelfryStore", "BelfryExchange", "BelfryPartners", "BelfryPhone",
@@ -121,8 +124,9 @@ let package = Package(
       name: "BelfryCommands",
       dependencies: [
         "BelfryCore", "BelfryInput", "BelfryStore", "BelfryExchange", "BelfryPartners",
-        "BelfryActions", "BelfryPhone", "BelfryTerminal", "BelfryScheduler", "BelfryDocuments",
-        "Files", "Git", "CBuild", "CLinux", argumentParser, logging, subprocess, system,
+        "BelfryActions", "BelfryPhone", "BelfryTerminal", "BelfryUI", "BelfryScheduler",
+        "BelfryDocuments", "Files", "Git", "CBuild", "CLinux", argumentParser, logging, subprocess,
+        system,
       ],
       swiftSettings: testable),
     // The binary contains the Swift libraries, so that it starts in a few milliseconds, and on machines without Swift.
@@ -144,6 +148,9 @@ let package = Package(
     .testTarget(
       name: "BelfryInputTests", dependencies: ["BelfryInput", "BelfryCore", "TestSupport"],
       exclude: ["Phrases"], swiftSettings: unoptimized),
+    .testTarget(
+      name: "BelfryUITests", dependencies: ["BelfryUI", "BelfryCore", "BelfryTerminal"],
+      exclude: ["Screens"], swiftSettings: unoptimized),
     .testTarget(
       name: "FilesTests", dependencies: ["Files", "TestSupport"], swiftSettings: unoptimized),
     .testTarget(

@@ -24,7 +24,8 @@ struct Belfry: ParsableCommand {
       CommandGroup(
         name: "ALARMS",
         subcommands: [
-          Add.self, At.self, In.self, When.self, List.self, Next.self, Month.self, Week.self,
+          UI.self, Add.self, At.self, In.self, When.self, List.self, Next.self, Month.self,
+          Week.self,
           Year.self, Show.self, Edit.self,
           Rename.self, NoteCommand.self, TagCommand.self, TagsCommand.self,
           Enable.self, Disable.self,

@@ -77,6 +77,8 @@ import Testing
     Article(
       path: manual + "Answering.md",
       setup: alarms + ["belfry add Gym every mon, wed, fri 18:00"]),
+    // It needs a terminal.
+    Article(path: manual + "FullScreen.md", skipped: ["belfry ui"]),
     Article(path: manual + "Scheduler.md"),
     Article(path: manual + "Channels.md", setup: ["belfry tier plus"]),
     Article(path: manual + "Battery.md"),

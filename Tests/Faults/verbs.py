@@ -35,7 +35,7 @@ COVERED = {
 }
 # The verbs that write no persistent state.
 READING = {
-    "list", "tags", "completion", "next", "month", "week", "year", "when", "why", "show", "pending", "calendar list", "calendar show", "log", "stats", "catalog", "explain", "export", "status", "backup", "ring",
+    "list", "tags", "completion", "next", "month", "week", "year", "when", "why", "show", "pending", "calendar list", "calendar show", "log", "stats", "catalog", "explain", "export", "status", "backup", "ring", "ui",
     "service status", "battery status", "battery predict", "cascade list", "cascade preview", "cascade status",
     "calls show", "partner list", "partner log", "partner keys export", "settings show",
     "settings get", "phone status", "sounds list", "sounds play", "remote list", "conflicts list", "hooks status",

@@ -180,12 +180,15 @@ struct Log: ParsableCommand {
 }
 
 extension LogText {
-  fileprivate init(_ store: Store, _ context: CommandContext) {
+  /// Creates the text of a store's log.
+  ///
+  /// - Parameter style: The form of the text; nil for that of the command's output.
+  init(_ store: Store, _ context: CommandContext, _ style: Style? = nil) {
     let partnerAlarms = (try? store.partnerAlarms()) ?? []
     self.init(
       names: store.deviceNames(), times: context.times,
       titles: Dictionary(partnerAlarms.map { ($0.id, $0.shownTitle) }) { one, _ in one },
-      style: context.style, moves: AlarmMoves(store).moves(of:))
+      style: style ?? context.style, moves: AlarmMoves(store).moves(of:))
   }
 }
 

@@ -31,7 +31,7 @@ struct Show: ParsableCommand {
     let actions = ActionCheck(context, store)
     for alarm in alarms { actions?.warn(about: alarm) }
     let scheduler = context.checkScheduler(of: store)
-    let cards = try alarms.map { try Card($0, in: store, context) }
+    let cards = try alarms.map { try AlarmCard($0, in: store, context, context.style) }
     if common.json {
       let documents = cards.map {
         $0.output.document($0.alarm, $0.status, actions: actions, scheduler: scheduler)
@@ -49,25 +49,28 @@ struct Show: ParsableCommand {
 }
 
 /// The details of one alarm, as `show` prints them.
-private struct Card {
+struct AlarmCard {
   let alarm: Alarm
   let status: AlarmStatus
   let output: AlarmOutput
 
-  init(_ alarm: Alarm, in store: Store, _ context: CommandContext) throws {
+  init(_ alarm: Alarm, in store: Store, _ context: CommandContext, _ style: Style) throws {
     self.alarm = alarm
     status = try store.status(alarm)
     output = AlarmOutput(
-      store: store, style: context.style,
+      store: store, style: style,
       batteryWarnings: BatteryWarnings(context, store, alarm, status))
   }
 
   /// Returns all details.
   ///
-  /// - Parameter names: The names of the devices.
-  func text(_ names: [Identifier: String], in store: Store) -> String {
-    let upcoming = store.timeline(alarm).upcoming(after: store.context.now)
-      .prefix(1 + AlarmDetails.laterOccurrences)
+  /// - Parameters:
+  ///   - names: The names of the devices.
+  ///   - count: The number of dates after the next one.
+  func text(
+    _ names: [Identifier: String], in store: Store, later count: Int = AlarmDetails.laterOccurrences
+  ) -> String {
+    let upcoming = store.timeline(alarm).upcoming(after: store.context.now).prefix(1 + count)
     return AlarmDetails(output, names: names).text(
       alarm, status,
       later: alarm.enabled ? upcoming.filter { $0.civil != status.next?.civil } : [],

@@ -72,7 +72,7 @@ public struct AlarmListing: Sendable {
   /// Returns the alarms with the earliest next occurrences, in their order.
   ///
   /// - Parameter limit: The maximum number of alarms.
-  func ringingFirst(_ limit: Int) -> [AlarmSummary] {
+  public func ringingFirst(_ limit: Int) -> [AlarmSummary] {
     let times = entries.compactMap(\.outline.next).sorted().prefix(limit)
     guard let last = times.last else { return [] }
     let first = selecting { outline in outline.next.map { $0 <= last } ?? false }.summaries

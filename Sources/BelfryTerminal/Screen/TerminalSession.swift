@@ -29,7 +29,10 @@ package final class TerminalSession {
   private static let enter = "\u{1B}[?1049h" + hideCursor
   private static let hideCursor = "\u{1B}[?25l"
   /// The sequence that undoes `enter`.
-  fileprivate static let leave = "\u{1B}[0m\u{1B}[?25h\u{1B}[?1049l"
+  fileprivate static let leave =
+    "\u{1B}[0m\u{1B}[?2004l\u{1B}[?1006l\u{1B}[?1000l\u{1B}[?25h\u{1B}[?1049l"
+  /// The sequence that requests reports of the mouse, and marks around pasted text.
+  private static let reports = "\u{1B}[?1000h\u{1B}[?1006h\u{1B}[?2004h"
 
   /// Enters full-screen mode.
   package func begin() {
@@ -66,6 +69,48 @@ package final class TerminalSession {
   /// Begins or ends the input of text, for which a terminal that reports keys as sequences reports characters instead.
   package func readText(_ isOn: Bool) {
     if seesReleases { Console.write(isOn ? "\u{1B}[<u" : "\u{1B}[>11u") }
+  }
+
+  // MARK: A screen of cells
+
+  /// Enters full-screen mode for a screen that is written with `write(_:)`, with reports of the mouse and of pasted text.
+  package func beginScreen() {
+    Signals.install()
+    guardian = Guardian()
+    takeOver()
+    Console.write(TerminalSession.reports)
+  }
+
+  /// Gives the terminal to another program, in its normal state.
+  package func pause() {
+    guard isActive else { return }
+    Console.write(TerminalSession.leave)
+    tcsetattr(STDIN_FILENO, TCSADRAIN, &saved)
+  }
+
+  /// Takes the terminal back after `pause()`.
+  package func resume() {
+    guard isActive else { return }
+    // Keys that interrupt the other program are not meant for this one.
+    Signals.forgetInterrupts()
+    takeOver()
+    Console.write(TerminalSession.reports)
+  }
+
+  /// Writes bytes to the terminal.
+  package func write(_ bytes: [UInt8]) { if !bytes.isEmpty { Console.write(bytes) } }
+
+  /// A descriptor that can be read after a signal, also one about the size.
+  package var signalDescriptor: Int32 { Signals.descriptor }
+
+  /// Makes `signalDescriptor` unreadable until the next signal.
+  package func drainSignals() { Signals.drain() }
+
+  /// Returns true once after the process was stopped and continued. It then has the terminal again.
+  package func wasContinued() -> Bool {
+    guard Signals.wasContinued() else { return false }
+    if isActive { resume() }
+    return true
   }
 
   /// Leaves full-screen mode and restores the terminal.
@@ -131,14 +176,49 @@ private enum Signals {
     return number == 0 ? nil : number
   }
 
+  /// The ends of a pipe with a byte for each signal.
+  private static let pipe: (read: Int32, write: Int32) = {
+    var ends: [Int32] = [-1, -1]
+    _ = pipe2(&ends, O_CLOEXEC | O_NONBLOCK)
+    return (ends[0], ends[1])
+  }()
+
+  /// A descriptor that can be read after a signal.
+  static var descriptor: Int32 { pipe.read }
+
+  static func drain() {
+    var buffer: UInt64 = 0
+    while read(pipe.read, &buffer, 8) > 0 {}
+  }
+
+  private static func wake() {
+    let number = errno
+    var byte: UInt8 = 1
+    _ = write(pipe.write, &byte, 1)
+    errno = number
+  }
+
   static func install() {
     // Initializes the static variables before a handler can access them.
     received.store(0, ordering: .relaxed)
     continued.store(false, ordering: .relaxed)
+    _ = pipe
     for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
-      signal(number) { Signals.received.store($0, ordering: .relaxed) }
+      signal(number) {
+        Signals.received.store($0, ordering: .relaxed)
+        Signals.wake()
+      }
     }
-    signal(SIGCONT) { _ in Signals.continued.store(true, ordering: .relaxed) }
+    signal(SIGCONT) { _ in
+      Signals.continued.store(true, ordering: .relaxed)
+      Signals.wake()
+    }
+    signal(SIGWINCH) { _ in Signals.wake() }
+  }
+
+  static func forgetInterrupts() {
+    let number = received.load(ordering: .relaxed)
+    if number == SIGINT || number == SIGQUIT { received.store(0, ordering: .relaxed) }
   }
 
   static func hangUp() { received.store(SIGHUP, ordering: .relaxed) }

@@ -1,0 +1,66 @@
+import ArgumentParser
+import BelfryTerminal
+import BelfryUI
+import Files
+import Glibc
+
+struct UI: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "ui",
+    abstract: "Open the full screen: list, answer, add and look back.",
+    discussion: """
+      The keys are those of vi and of most full-screen programs; ? shows them. d marks as done, s stops, z snoozes, S skips, \
+      a adds, / filters, u undoes, q quits. What others change is shown at once.
+
+        belfry ui
+
+      Other keys: lines such as 'done = D' in the file 'keys' of the configuration folder.
+      """)
+
+  @Option(help: "The store's folder (default: BELFRY_STORE, else the data folder).")
+  var store: String?
+
+  @ParentCommand var root: Belfry
+
+  func run() throws {
+    let context = try CommandContext(store: store ?? root.store, color: root.color ?? .auto)
+    let terminal = context.environment["TERM"] ?? ""
+    if terminal == "dumb" || terminal.isEmpty {
+      throw CommandError(
+        .notPossible,
+        "the full screen needs a terminal that can move its cursor, and TERM is '\(Printable.text(terminal))'.",
+        hint: "Or use the commands: belfry list, belfry done.")
+    }
+    guard let session = TerminalSession(isColored: context.style.isColored) else {
+      throw CommandError(
+        .notPossible, "the full screen needs a terminal.", hint: "In a script: belfry list --json")
+    }
+    let (keys, problems) = keys(context)
+    for problem in problems { Console.error("warning: \(problem)") }
+    let runner = UIRunner(
+      StoreBackend(context), session, colors: UI.colors(context, terminal), keys: keys)
+    runner.run()
+    if let number = session.endingSignal { throw ExitCode(128 + number) }
+  }
+
+  /// Returns the keys, with those of the person's file.
+  private func keys(_ context: CommandContext) -> (KeyTable, [String]) {
+    guard let folder = try? context.environment.configuration,
+      case let path = "\(folder)/keys",
+      let file = (try? DurableFile.read(path, limit: 64 << 10)) ?? nil
+    else { return (.standard, []) }
+    let (table, problems) = KeyTable.standard.reading(String(decoding: file.bytes, as: UTF8.self))
+    return (table, problems.map { "\(Printable.text(path)), \($0)" })
+  }
+
+  /// Returns the colors of the terminal.
+  private static func colors(_ context: CommandContext, _ terminal: String)
+    -> BufferDifference.Colors
+  {
+    if !context.style.isColored { return .none }
+    if ["truecolor", "24bit"].contains(context.environment["COLORTERM"] ?? "") { return .rgb }
+    if terminal.contains("256color") || terminal.contains("direct") { return .palette256 }
+    let modern = ["xterm-kitty", "alacritty", "foot", "xterm-ghostty", "ghostty", "wezterm"]
+    return modern.contains(where: terminal.hasPrefix) ? .rgb : .palette16
+  }
+}

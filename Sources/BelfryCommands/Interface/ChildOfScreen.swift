@@ -1,0 +1,94 @@
+import BelfryScheduler
+import BelfryTerminal
+import Glibc
+
+/// A command of belfry that the full screen runs in a process of its own.
+struct ChildOfScreen {
+  /// The end of a command.
+  struct Result {
+    let status: Int32
+    /// The lines of standard output, with colors.
+    let output: [String]
+    /// The lines of standard error.
+    let error: [String]
+  }
+
+  private let context: CommandContext
+  private let opened: ElapsedTime
+
+  init(_ context: CommandContext, _ opened: ElapsedTime) {
+    self.context = context
+    self.opened = opened
+  }
+
+  private var variables: [String: String] {
+    var variables = ["BELFRY_PAGER": "cat"]
+    if context.clockOffset != 0 {
+      variables["BELFRY_NOW"] = context.present(after: opened).storeContext.now.rfc3339Milliseconds
+    }
+    return variables
+  }
+
+  /// The time that a command may take, in seconds: a sync over a slow network.
+  private static let timeout = 300
+
+  /// Runs a command without a terminal.
+  func run(_ words: [String], columns: Int) -> Result {
+    guard let command = context.environment.executable else {
+      return Result(status: 1, output: [], error: ["The program of belfry was not found."])
+    }
+    let arguments = ["--store", context.storePath, "--color", "always"] + words
+    let variables = variables.merging(["COLUMNS": "\(columns)"]) { $1 }
+    let outcome = Blocking.run {
+      await TimedProcess.run(
+        .path(.init(command)), arguments, variables: variables, seconds: ChildOfScreen.timeout,
+        limit: 4 << 20)
+    }
+    switch outcome {
+    case .ended(let status, let output, let error):
+      return Result(
+        status: status, output: lines(String(decoding: output, as: UTF8.self)), error: lines(error))
+    case .timedOut:
+      return Result(
+        status: 1, output: [], error: ["It was ended after \(ChildOfScreen.timeout) s."])
+    case .failed(let reason): return Result(status: 1, output: [], error: [reason])
+    }
+  }
+
+  private func lines(_ text: String) -> [String] {
+    var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    while lines.last?.isEmpty == true { lines.removeLast() }
+    return lines
+  }
+
+  /// Runs a command on the terminal. Returns its exit status.
+  ///
+  /// - Parameter waits: True to wait for a key afterwards, so that the output can be read.
+  func runOnTerminal(_ words: [String], waitsAfterwards waits: Bool) -> Int32 {
+    guard let command = context.environment.executable else { return 1 }
+    let end = "printf '\\nPress Enter to go back.'; read -r line"
+    return spawn(
+      "\"$@\"; status=$?; \(waits ? end : ":"); exit $status",
+      [command, "--store", context.storePath] + words)
+  }
+
+  /// Opens a file in an editor, whose command can have options.
+  func edit(_ path: String, with editor: String) { _ = spawn("\(editor) \"$1\"", [path]) }
+
+  private func spawn(_ script: String, _ arguments: [String]) -> Int32 {
+    for (name, value) in variables where name == "BELFRY_NOW" { setenv(name, value, 1) }
+    defer { if context.clockOffset != 0 { restoreClock() } }
+    var words: [UnsafeMutablePointer<CChar>?] =
+      (["sh", "-c", script, "belfry"] + arguments).map { strdup($0) } + [nil]
+    defer { for word in words { free(word) } }
+    var process = pid_t()
+    guard posix_spawn(&process, "/bin/sh", nil, nil, &words, environ) == 0 else { return 1 }
+    var status: Int32 = 0
+    while waitpid(process, &status, 0) < 0, errno == EINTR {}
+    return status & 0x7F == 0 ? status >> 8 & 0xFF : 1
+  }
+
+  private func restoreClock() {
+    if let fixed = context.environment["BELFRY_NOW"] { setenv("BELFRY_NOW", fixed, 1) }
+  }
+}

@@ -1,0 +1,354 @@
+import BelfryActions
+import BelfryCore
+import BelfryInput
+import BelfryScheduler
+import BelfryStore
+import BelfryTerminal
+import BelfryUI
+import Files
+import Glibc
+import Synchronization
+
+/// The full screen's access to the store: reads what it shows with the texts of the commands, and performs actions.
+///
+/// Answers are performed here. Other changes run as commands of their own, with the words that a person would type.
+final class StoreBackend: UIBackend {
+  private let context: CommandContext
+  private let opened = ElapsedTime()
+  /// The time at which something on the screen changes by itself.
+  private let nextChange = Mutex<Instant?>(nil)
+  private let watch = Mutex(Watch())
+
+  /// The subscription to the changes of the store. There is none before there is a store.
+  private struct Watch {
+    var changed: (@Sendable () -> Void)?
+    var subscription: StoreChanges?
+  }
+
+  init(_ context: CommandContext) {
+    var context = context
+    context.isQuiet = true
+    self.context = context
+  }
+
+  /// The context with the present time and settings.
+  private var present: CommandContext { context.refreshed(after: opened) }
+
+  private func store(_ context: CommandContext) -> Store? {
+    (try? Store.existing(context.storePath, context: context.storeContext)) ?? nil
+  }
+
+  private func style(_ columns: Int, _ context: CommandContext) -> Style {
+    Style(isColored: true, width: columns, timeFormat: context.style.timeFormat)
+  }
+
+  // MARK: Reading
+
+  func list(filter: String, columns: Int) -> ListContent {
+    let context = present
+    let now = context.storeContext.now
+    let minute = Instant(milliseconds: now.milliseconds / 60_000 * 60_000 + 60_000)
+    nextChange.withLock { $0 = minute }
+    let civil = context.storeContext.zones.local.civil(at: now)
+    var content = ListContent(clock: context.times.time(civil.time))
+    guard let store = store(context) else {
+      content.placeholder =
+        "No alarms yet. Press a and type one, such as: Rent every month on the 1st at 9am"
+      return content
+    }
+    subscribe(to: store)
+    do {
+      try fill(&content, filter, columns, store, context)
+    } catch {
+      content.placeholder = CommandError(error).message
+      content.problems = [CommandError(error).message]
+    }
+    return content
+  }
+
+  private func fill(
+    _ content: inout ListContent, _ filter: String, _ columns: Int, _ store: Store,
+    _ context: CommandContext
+  ) throws {
+    let (all, problems) = try store.listing()
+    let settings = try? context.settings(store)
+    content.holdsToStop = settings?.slideToStop ?? false
+    let words = AlarmFilter.readingPeriods(
+      filter.split(separator: " ").map(String.init), InputParser(context).context,
+      isTitle: store.hasTitle)
+    let selector = context.silentSelector(of: store)
+    let selected = words.isEmpty ? nil : try? selector.filter(words)
+    let isFinished = selected?.terms.contains(.state(.finished)) ?? false
+    var listing = all.finished(isFinished)
+    if let selected { listing = AlarmListing(selected.selected(of: listing.summaries)) }
+    listing = listing.sorted()
+    let output = AlarmOutput(store: store, style: style(columns, context))
+    content.rows = StoreBackend.rows(listing, AlarmTable(output, ids: .of(all.ambiguous)))
+    content.placeholder =
+      words.isEmpty
+      ? "No alarms yet. Press a and type one, such as: Rent every month on the 1st at 9am"
+      : "No alarm matches '\(Printable.text(filter))'."
+    if let next = all.ringingFirst(1).first, let time = next.next?.at {
+      let now = context.storeContext.now
+      content.next =
+        "next \(Printable.text(TextWidth.cut(next.shownTitle, to: 24))) \(Span.until(time.seconds(since: now)))"
+      // The daemon reports what rings. Without one, the time does.
+      nextChange.withLock { $0 = $0.map { min($0, max(time, now)) } }
+    }
+    if !SchedulerState(store).isRunning {
+      content.problems.append(
+        "The scheduler does not run, so no alarm rings on this device: belfry service install")
+    }
+    content.problems += problems.prefix(3).map {
+      "\(Printable.text($0.path)) is not valid: see belfry doctor"
+    }
+  }
+
+  /// Returns the rows of a table. Its lines are the alarms in their order, with a heading before each group.
+  private static func rows(_ listing: AlarmListing, _ table: AlarmTable) -> [ListRow] {
+    var lines = table.text(listing).split(separator: "\n")[...]
+    var rows: [ListRow] = []
+    var last: AlarmTable.Group?
+    for position in 0..<listing.count {
+      guard let summary = listing[position] else { continue }
+      let group = table.group(summary.status)
+      if group != last, let heading = lines.popFirst() { rows.append(.heading(String(heading))) }
+      last = group
+      guard let line = lines.popFirst() else { break }
+      rows.append(
+        .alarm(
+          AlarmRow(
+            id: summary.id, title: Printable.text(summary.shownTitle), state: summary.state,
+            line: String(line))))
+    }
+    return rows
+  }
+
+  func details(_ id: Identifier, columns: Int) -> [String] {
+    let context = present
+    guard let store = store(context), let alarm = try? store.alarm(id) else { return [] }
+    let style = style(columns, context)
+    do {
+      let card = try AlarmCard(alarm, in: store, context, style)
+      let text = card.text(store.deviceNames(), in: store, later: StoreBackend.laterDates)
+      var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+      if lines.last == "" { lines.removeLast() }
+      let log = LogText(store, context, style)
+      let entries = LogLines(NewestFirst(store.history.log(of: id))).prefix(
+        StoreBackend.lastEntries)
+      let rows = entries.map { entries in
+        let day = log.day(entries).map { context.times.shortDate($0) } ?? ""
+        return "  " + style.paint(day.padded(to: 8), .faint) + log.row(entries).drop { $0 == " " }
+      }
+      if !rows.isEmpty { lines += ["", "  " + style.paint("last entries", .faint)] + rows }
+      return lines
+    } catch {
+      return [CommandError(error).message]
+    }
+  }
+
+  /// The number of dates in the details after the next one.
+  private static let laterDates = 4
+  /// The number of entries of the log in the details.
+  private static let lastEntries = 6
+
+  func page(_ tab: Tab, columns: Int, month: Int) -> [String] {
+    switch tab {
+    case .alarms: return []
+    case .month: return self.month(month, columns)
+    case .history: return output(["log", "--count", "500"], columns)
+    case .stats: return output(["stats"], columns)
+    case .devices: return output(["device"], columns)
+    case .partners: return output(["partner", "list"], columns)
+    case .settings: return output(["settings"], columns)
+    }
+  }
+
+  private func month(_ offset: Int, _ columns: Int) -> [String] {
+    let context = present
+    let zones = context.storeContext.zones
+    let now = context.storeContext.now
+    let today = zones.local.civil(at: now).date
+    let months = today.year * 12 + today.month - 1 + offset
+    guard (12..<120_000).contains(months) else { return ["Belfry knows the years 1 to 9999."] }
+    let first = CivilDate(year: months / 12, month: months % 12 + 1, day: 1)
+    let period = CalendarPeriod(.month, containing: first)
+    var agenda = AgendaBuilder(period.dates, zone: zones.local, now: now).agenda
+    if let store = store(context) {
+      let reading = ReadAgenda(period.dates)
+      do {
+        agenda = try reading.perform(in: store, reading.select(store.overview().summaries))
+      } catch {
+        return [CommandError(error).message]
+      }
+    }
+    return AgendaText(agenda, context.times, style(columns, context), width: columns).lines(period)
+  }
+
+  private func output(_ words: [String], _ columns: Int) -> [String] {
+    let result = ChildOfScreen(context, opened).run(words, columns: columns)
+    return result.output + result.error
+  }
+
+  // MARK: Phrases
+
+  func preview(_ phrase: String, columns: Int) -> [String] {
+    let context = present
+    var parser = InputParser(context)
+    if let calendar = context.workCalendar {
+      parser = parser.with(zone: parser.context.zone, calendar: calendar)
+    }
+    let words = phrase.split(separator: " ").map(String.init)
+    let style = style(columns, context)
+    do {
+      let line = try Input.line(words, in: parser.context)
+      if line.title.isEmpty { return [style.paint("Begin with the title.", .faint)] }
+      if line.schedule.isEmpty {
+        return [
+          style.paint(
+            "\(Printable.text(line.title)): on which days? every mon at 9am, 24 dec 18:00", .faint)
+        ]
+      }
+      let draft = try Input.schedule(line.schedule, in: parser.context)
+      let rules = draft.zone.flatMap { context.storeContext.zones.zone(named: $0) }
+      let input =
+        rules.map { parser.context.with(zone: $0, calendar: parser.context.calendar) }
+        ?? parser.context
+      let schedule = try draft.schedule(in: input)
+      return dates(line, schedule, draft.zone, style, context)
+    } catch {
+      let failure =
+        (error as? InputError).map { InputErrorText($0, phrase, .schedule, nil).commandError }
+        ?? CommandError(error)
+      return [style.paint(failure.message, .yellow)] + failure.hints.map { style.paint($0, .faint) }
+    }
+  }
+
+  private func dates(
+    _ line: InputLine, _ schedule: Schedule, _ zone: String?, _ style: Style,
+    _ context: CommandContext
+  ) -> [String] {
+    let action = CreateAlarm(title: line.title, zone: zone.map { .named($0) }) { _, _ in schedule }
+    let title = Printable.text(line.title) + line.tags.map { " +\(Printable.text($0))" }.joined()
+    guard let store = store(context) else {
+      return [style.paint(title, .bold) + "  " + context.times.schedule(schedule, zone: zone ?? "")]
+    }
+    do {
+      let change = try action.preview(in: store, settings: try context.settings(store)).change
+      let output = AlarmOutput(store: store, style: style)
+      let next = store.timeline(change.alarm).upcoming(after: context.storeContext.now).prefix(3)
+        .map { output.when($0, zone: change.alarm.zone.text) }
+      return [
+        style.paint(title, .bold) + "  "
+          + context.times.schedule(schedule, zone: change.alarm.zone.text),
+        style.paint(next.isEmpty ? "no future date" : next.joined(separator: "; "), .faint),
+      ]
+    } catch {
+      return [style.paint(CommandError(error).message, .yellow)]
+    }
+  }
+
+  func completions(_ line: String) -> [String] {
+    let words = line.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+    guard let last = words.last, !line.isEmpty else { return [] }
+    let known: [String]
+    if words.count == 1 {
+      known = Belfry.configuration.groupedSubcommands.flatMap(\.subcommands)
+        .filter { $0.configuration.shouldDisplay }.compactMap { $0._commandName }
+    } else {
+      let summaries = store(present).flatMap { try? $0.overview().summaries } ?? []
+      known = summaries.map { ShellWord.quoted($0.title) }
+    }
+    return Array(
+      known.filter { $0.lowercased().hasPrefix(last.lowercased()) }.sorted().prefix(
+        StoreBackend.maxCompletions))
+  }
+
+  private static let maxCompletions = 12
+
+  // MARK: Actions
+
+  func answer(_ answer: UIAnswer, _ ids: [Identifier]) -> UIEvent.Outcome {
+    let context = present
+    do {
+      let store = try context.open(.writing, welcome: false)
+      let settings = try context.settings(store)
+      let answering = Answering(
+        ids, nil, isBulk: ids.count > 1, in: store, settings: settings, context)
+      let given: Answer =
+        switch answer {
+        case .done: .done()
+        case .stop: .stop
+        case .snooze: .snooze(seconds: settings.snooze)
+        case .skip: .skip()
+        }
+      let changes = try answering.give(given)
+      context.runDoneActions(after: changes)
+      if changes.count > 1 {
+        return .init(lines: ["\(answer.rawValue.capitalizedFirst): \(changes.count) alarms."])
+      }
+      return .init(lines: changes.flatMap(answering.messages))
+    } catch {
+      return failure(error)
+    }
+  }
+
+  private func failure(_ error: any Error) -> UIEvent.Outcome {
+    let error = CommandError(error)
+    return .init(lines: ["\(error.message.capitalizedFirst) \(error.hint ?? "")"], isError: true)
+  }
+
+  func run(_ words: [String], columns: Int) -> UIEvent.Outcome {
+    let result = ChildOfScreen(context, opened).run(words, columns: columns)
+    let isError = result.status != 0
+    let lines =
+      isError && result.output.isEmpty
+      ? result.error : result.output + (isError ? result.error : [])
+    return .init(title: words.joined(separator: " "), lines: lines, isError: isError)
+  }
+
+  func runOnTerminal(_ words: [String]) -> UIEvent.Outcome? {
+    let isScreen = words.first == "ring"
+    let status = ChildOfScreen(context, opened).runOnTerminal(words, waitsAfterwards: !isScreen)
+    guard status != 0, isScreen else { return nil }
+    return .init(lines: ["Nothing rings."], isError: true)
+  }
+
+  func editFile(_ id: Identifier) -> UIEvent.Outcome? {
+    let path = "\(context.storePath)/\(AlarmRecord.path(id))"
+    let editor = context.environment["VISUAL"] ?? context.environment["EDITOR"] ?? "vi"
+    ChildOfScreen(context, opened).edit(path, with: editor)
+    // A command imports the edit, and reports a record that is not valid.
+    let result = ChildOfScreen(context, opened).run(["show", id.text], columns: 200)
+    return result.error.isEmpty ? nil : .init(title: "edit", lines: result.error, isError: true)
+  }
+
+  // MARK: Changes
+
+  func watch(_ changed: @escaping @Sendable () -> Void) { watch.withLock { $0.changed = changed } }
+
+  /// Subscribes before the first reading, so that no change is missed.
+  private func subscribe(to store: Store) {
+    let (changed, isSubscribed) = watch.withLock { ($0.changed, $0.subscription != nil) }
+    guard let changed, !isSubscribed, let subscription = try? StoreChanges(of: store) else {
+      return
+    }
+    watch.withLock { $0.subscription = subscription }
+    Task.detached {
+      for await _ in subscription.sets { changed() }
+    }
+  }
+
+  func untilChange() -> Int {
+    guard let next = nextChange.withLock({ $0 }) else { return 60_000 }
+    let now = context.present(after: opened).storeContext.now
+    return Int(max(50, min(60_000, next.milliseconds - now.milliseconds + 5)))
+  }
+}
+
+extension String {
+  /// Returns the text with spaces behind it, up to a width.
+  fileprivate func padded(to width: Int) -> String {
+    self + String(repeating: " ", count: max(0, width - TextWidth.of(self)))
+  }
+}

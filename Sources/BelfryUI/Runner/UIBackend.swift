@@ -1,0 +1,23 @@
+import BelfryCore
+
+/// Everything that the screen needs from outside: the store, its actions, and the commands of belfry.
+///
+/// The runner calls it on one thread of its own, one call after another.
+package protocol UIBackend: AnyObject, Sendable {
+  func list(filter: String, columns: Int) -> ListContent
+  func details(_ id: Identifier, columns: Int) -> [String]
+  func page(_ tab: Tab, columns: Int, month: Int) -> [String]
+  /// Returns what a phrase means: the alarm and its next dates, or what is missing.
+  func preview(_ phrase: String, columns: Int) -> [String]
+  /// Returns the words that can complete a command line.
+  func completions(_ line: String) -> [String]
+  func answer(_ answer: UIAnswer, _ ids: [Identifier]) -> UIEvent.Outcome
+  func run(_ words: [String], columns: Int) -> UIEvent.Outcome
+  /// Runs a command on the terminal, which the screen has left. Returns nil if nothing has to be shown.
+  func runOnTerminal(_ words: [String]) -> UIEvent.Outcome?
+  func editFile(_ id: Identifier) -> UIEvent.Outcome?
+  /// Reports changes of the store from the first reading of the list on, until the end of the process.
+  func watch(_ changed: @escaping @Sendable () -> Void)
+  /// The time until something on the screen changes by itself, in milliseconds: the next minute, or an alarm.
+  func untilChange() -> Int
+}

@@ -1,0 +1,223 @@
+import BelfryCore
+import BelfryTerminal
+import CLinux
+import Dispatch
+import Glibc
+import Synchronization
+
+/// The event loop: waits for the terminal, the store and the clock, updates the state, shows it, and performs effects.
+///
+/// ```
+/// terminal, store, clock ─▶ event ─▶ UIState.update ─▶ effects ─▶ UIBackend ─▶ event
+///                                        │
+///                                        └▶ render ─▶ difference ─▶ terminal
+/// ```
+///
+/// Nothing polls: without an event, the process sleeps until the next minute.
+package final class UIRunner {
+  private let backend: any UIBackend
+  private let session: TerminalSession
+  private let colors: BufferDifference.Colors
+  private let queue = EventQueue()
+  private let work = DispatchQueue(label: "belfry.ui", qos: .userInteractive)
+  private var state: UIState
+  private var shown: Buffer?
+  private var decoder = InputDecoder()
+  private var isRunning = true
+  private let requests = RequestQueue()
+
+  /// The time after which a lone escape is the key, in milliseconds.
+  private static let escapeTime: Int32 = 25
+  /// The time for which the first frame waits for the list, in milliseconds.
+  private static let firstTime: Int32 = 300
+  /// The time for which changes stay marked.
+  private static let markTime = DispatchTimeInterval.milliseconds(1500)
+
+  package init(
+    _ backend: any UIBackend, _ session: TerminalSession, colors: BufferDifference.Colors,
+    keys: KeyTable
+  ) {
+    self.backend = backend
+    self.session = session
+    self.colors = colors
+    let size = session.size
+    state = UIState(size: Size(size.columns, size.rows), keys: keys)
+  }
+
+  /// Runs until the person quits, or a signal ends the process.
+  package func run() {
+    // The store is read while the terminal is prepared. The first frame shows the list.
+    backend.watch { [queue] in queue.send(.changed) }
+    for effect in state.begin() { perform(effect) }
+    session.beginScreen()
+    defer { session.end() }
+    waitForFirst()
+    show()
+    while isRunning, session.endingSignal == nil {
+      wait()
+      if isRunning { show() }
+    }
+    // An answer that was given just before is not lost.
+    work.sync {}
+  }
+
+  // MARK: Events
+
+  private func wait() {
+    var polled = [
+      pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: queue.descriptor, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: session.signalDescriptor, events: Int16(POLLIN), revents: 0),
+    ]
+    let timeout = decoder.isWaiting ? UIRunner.escapeTime : Int32(clamping: backend.untilChange())
+    let count = poll(&polled, nfds_t(polled.count), timeout)
+    if count == 0 {
+      if decoder.isWaiting {
+        for event in decoder.finish() { update(.input(event)) }
+      } else {
+        update(.time)
+      }
+    }
+    guard count > 0 else { return }
+    if polled[2].revents != 0 { takeSignals() }
+    if polled[1].revents != 0 { for event in queue.takeAll() { update(event) } }
+    if polled[0].revents != 0 {
+      for event in decoder.read(session.read(milliseconds: 0)) where isRunning {
+        update(.input(event))
+      }
+    }
+  }
+
+  /// Waits for the list, for a moment at most.
+  private func waitForFirst() {
+    var polled = pollfd(fd: queue.descriptor, events: Int16(POLLIN), revents: 0)
+    if poll(&polled, 1, UIRunner.firstTime) > 0 {
+      for event in queue.takeAll() { update(event) }
+    }
+  }
+
+  private func takeSignals() {
+    session.drainSignals()
+    let size = session.size
+    let new = Size(size.columns, size.rows)
+    if session.wasContinued() { shown = nil }
+    if new != state.size { update(.resized(new)) }
+  }
+
+  private func update(_ event: UIEvent) {
+    for effect in state.update(event) { perform(effect) }
+  }
+
+  private func show() {
+    let buffer = state.render()
+    session.write(BufferDifference.bytes(from: shown, to: buffer, colors))
+    shown = buffer
+  }
+
+  // MARK: Effects
+
+  private func perform(_ effect: UIEffect) {
+    let backend = backend
+    switch effect {
+    case .readList(let filter, let columns):
+      request(1) { .list(backend.list(filter: filter, columns: columns), filter: filter) }
+    case .readDetails(let id, let columns):
+      request(2) { .details(id, backend.details(id, columns: columns)) }
+    case .readPage(let tab, let columns, let month):
+      request(3) { .page(tab, backend.page(tab, columns: columns, month: month)) }
+    case .preview(let text, let columns):
+      request(4) { .preview(text, backend.preview(text, columns: columns)) }
+    case .complete(let text): request(5) { .completions(text, backend.completions(text)) }
+    case .answer(let answer, let ids): request(nil) { .ended(backend.answer(answer, ids)) }
+    case .run(let words):
+      let columns = state.size.columns - 2
+      request(nil) { .ended(backend.run(words, columns: columns)) }
+    case .runOnTerminal(let words): leave { backend.runOnTerminal(words) }
+    case .editFile(let id): leave { backend.editFile(id) }
+    case .endMarks:
+      work.asyncAfter(deadline: .now() + UIRunner.markTime) { [queue] in queue.send(.marksEnded) }
+    case .repaint: shown = nil
+    case .suspend:
+      session.pause()
+      raise(SIGTSTP)
+      session.resume()
+      shown = nil
+      takeSignals()
+    case .quit: isRunning = false
+    }
+  }
+
+  /// Lets the backend work. Of several requests of a kind, only the newest one is performed.
+  private func request(_ kind: Int?, _ perform: @escaping @Sendable () -> UIEvent) {
+    requests.add(kind, perform)
+    work.async { [requests, queue] in
+      if let next = requests.next() { queue.send(next()) }
+    }
+  }
+
+  /// Leaves the screen for something that needs the terminal, and comes back.
+  private func leave(_ perform: () -> UIEvent.Outcome?) {
+    session.pause()
+    let outcome = work.sync { perform() }
+    session.resume()
+    shown = nil
+    if let outcome { update(.ended(outcome)) } else { update(.changed) }
+  }
+}
+
+/// The requests for the backend that have not begun.
+private final class RequestQueue: Sendable {
+  private struct Request: Sendable {
+    let kind: Int?
+    let perform: @Sendable () -> UIEvent
+  }
+
+  private let requests = Mutex<[Request]>([])
+
+  /// Adds a request. It replaces one of the same kind.
+  func add(_ kind: Int?, _ perform: @escaping @Sendable () -> UIEvent) {
+    requests.withLock { requests in
+      if kind != nil { requests.removeAll { $0.kind == kind } }
+      requests.append(Request(kind: kind, perform: perform))
+    }
+  }
+
+  /// Returns the next request; nil if another one has replaced it.
+  func next() -> (@Sendable () -> UIEvent)? {
+    requests.withLock { $0.isEmpty ? nil : $0.removeFirst().perform }
+  }
+}
+
+/// Events from other threads, with a descriptor that can be read while some wait.
+private final class EventQueue: Sendable {
+  private let events = Mutex<[UIEvent]>([])
+  private let ends: (read: Int32, write: Int32)
+
+  init() {
+    var ends: [Int32] = [-1, -1]
+    _ = pipe2(&ends, O_CLOEXEC | O_NONBLOCK)
+    self.ends = (ends[0], ends[1])
+  }
+
+  deinit {
+    close(ends.read)
+    close(ends.write)
+  }
+
+  var descriptor: Int32 { ends.read }
+
+  func send(_ event: UIEvent) {
+    events.withLock { $0.append(event) }
+    var byte: UInt8 = 1
+    _ = write(ends.write, &byte, 1)
+  }
+
+  func takeAll() -> [UIEvent] {
+    var buffer = [UInt8](repeating: 0, count: 64)
+    while read(ends.read, &buffer, buffer.count) > 0 {}
+    return events.withLock { events in
+      defer { events = [] }
+      return events
+    }
+  }
+}

@@ -1,0 +1,82 @@
+import BelfryCore
+
+/// A page of the screen.
+package enum Tab: Int, CaseIterable, Sendable {
+  case alarms, month, history, stats, devices, partners, settings
+
+  /// The title.
+  package var title: String {
+    switch self {
+    case .alarms: "Alarms"
+    case .month: "Month"
+    case .history: "History"
+    case .stats: "Stats"
+    case .devices: "Devices"
+    case .partners: "Partners"
+    case .settings: "Settings"
+    }
+  }
+
+  /// The part of the screen whose keys count.
+  package var place: Place {
+    switch self {
+    case .alarms: .alarms
+    case .month: .month
+    default: .text
+    }
+  }
+}
+
+/// An alarm in the list.
+package struct AlarmRow: Hashable, Sendable {
+  package let id: Identifier
+  /// The title as it is shown.
+  package let title: String
+  /// The state.
+  package let state: AlarmStatus.State
+  /// The line, with escape sequences for colors.
+  package let line: String
+
+  package init(id: Identifier, title: String, state: AlarmStatus.State, line: String) {
+    self.id = id
+    self.title = title
+    self.state = state
+    self.line = line
+  }
+}
+
+/// A line of the list.
+package enum ListRow: Hashable, Sendable {
+  case heading(String)
+  case alarm(AlarmRow)
+
+  /// The alarm; nil for a heading.
+  package var alarm: AlarmRow? { if case .alarm(let row) = self { row } else { nil } }
+}
+
+/// What a list shows, made for a width.
+package struct ListContent: Hashable, Sendable {
+  package var rows: [ListRow]
+  /// What the head of the screen says about the next alarm: `next Rent in 12 min`.
+  package var next: String
+  /// The time: `09:41`.
+  package var clock: String
+  /// What is wrong, a sentence each.
+  package var problems: [String]
+  /// The text of an empty list.
+  package var placeholder: String
+  /// True if a key must be held to stop an alarm, which the firing screen asks for.
+  package var holdsToStop: Bool
+
+  package init(
+    rows: [ListRow] = [], next: String = "", clock: String = "", problems: [String] = [],
+    placeholder: String = "", holdsToStop: Bool = false
+  ) {
+    self.rows = rows
+    self.next = next
+    self.clock = clock
+    self.problems = problems
+    self.placeholder = placeholder
+    self.holdsToStop = holdsToStop
+  }
+}

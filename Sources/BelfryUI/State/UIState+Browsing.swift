@@ -1,0 +1,135 @@
+import BelfryCore
+
+/// The keys of the list and of the pages.
+extension UIState {
+  mutating func browse(_ key: Key) -> [UIEffect] {
+    if case .character(let character) = key.code, !key.isControl, !key.isAlt,
+      let number = character.wholeNumberValue, let tab = Tab(rawValue: number - 1)
+    {
+      return show(tab)
+    }
+    guard let command = keys.command(key, in: place) else {
+      message = Message(
+        text: "'\(key.name)' has no meaning here. \(keys.name(of: .help)) shows the keys.",
+        isError: true)
+      return []
+    }
+    return perform(command)
+  }
+
+  mutating func perform(_ command: UICommand) -> [UIEffect] {
+    let page = max(1, layout.main.rows - 1)
+    switch command {
+    case .down: return scroll(by: 1)
+    case .up: return scroll(by: -1)
+    case .pageDown: return scroll(by: page)
+    case .pageUp: return scroll(by: -page)
+    case .top: return scroll(by: -1_000_000)
+    case .bottom: return scroll(by: 1_000_000)
+    case .nextTab: return show(Tab(rawValue: (tab.rawValue + 1) % Tab.allCases.count) ?? .alarms)
+    case .previousTab:
+      return show(
+        Tab(rawValue: (tab.rawValue + Tab.allCases.count - 1) % Tab.allCases.count) ?? .alarms)
+    case .earlier, .later:
+      monthOffset = max(-1200, min(1200, monthOffset + (command == .later ? 1 : -1)))
+      return [readPage(.month)]
+    case .open: return open()
+    case .back: return back()
+    case .quit: return [.quit]
+    case .suspend: return [.suspend]
+    case .repaint: return [.repaint]
+    case .filter: return begin(.filter, list.filter)
+    case .nextMatch, .previousMatch: return []
+    case .mark:
+      guard let id = list.selected else { return [] }
+      list.marked.formSymmetricDifference([id])
+      return move(by: 1)
+    case .markAll:
+      list.marked = list.marked.isEmpty ? Set(list.content.rows.compactMap { $0.alarm?.id }) : []
+      return []
+    case .help:
+      mode = .help(LineEditor(), top: 0)
+      return []
+    case .commandLine: return begin(.command, "")
+    case .add: return begin(.add, "")
+    case .undo: return [.run(["undo"])]
+    case .redo: return [.run(["redo"])]
+    default: return change(command)
+    }
+  }
+
+  /// Performs a command about the marked alarms, or the selected one.
+  private mutating func change(_ command: UICommand) -> [UIEffect] {
+    let targets = list.targets
+    guard let first = targets.first else {
+      message = Message(
+        text: "No alarm is selected. \(keys.name(of: .add)) adds one.", isError: true)
+      return []
+    }
+    let ids = targets.map(\.id)
+    let words = ids.map(\.text)
+    let title = targets.count == 1 ? first.title : "\(targets.count) alarms"
+    switch command {
+    case .done: return [.answer(.done, ids)]
+    case .stop:
+      // The firing screen asks for a key to be held.
+      if list.content.holdsToStop, first.state == .ringing {
+        return [.runOnTerminal(["ring", first.id.text])]
+      }
+      return [.answer(.stop, ids)]
+    case .snooze: return [.answer(.snooze, ids)]
+    case .skip: return [.answer(.skip, ids)]
+    case .snoozeFor: return begin(.words(label: "Snooze \(title) for", verb: "snooze", ids), "")
+    case .move: return begin(.words(label: "Move \(title) to", verb: "move", ids), "")
+    case .rename:
+      return begin(.words(label: "New title", verb: "rename", [first.id]), first.title)
+    case .edit: return [.runOnTerminal(["edit"] + words)]
+    case .pause:
+      if targets.allSatisfy({ $0.state == .paused }) { return [.run(["resume"] + words)] }
+      return begin(.words(label: "Pause \(title): until friday, 2 weeks", verb: "pause", ids), "")
+    case .enable:
+      let isOff = targets.allSatisfy { $0.state == .disabled }
+      return [.run([isOff ? "enable" : "disable"] + words)]
+    case .ring: return [.runOnTerminal(["ring"] + (first.state == .ringing ? [first.id.text] : []))]
+    case .editFile: return [.editFile(first.id)]
+    case .delete:
+      mode = .question(
+        Question(
+          text: "Delete \(title) on all devices?", effect: .run(["delete"] + words + ["--yes"])))
+      return []
+    default: return []
+    }
+  }
+
+  mutating func open() -> [UIEffect] {
+    guard tab == .alarms, let row = list.selectedRow else { return [] }
+    if row.state == .ringing, !showsDetails { return [.runOnTerminal(["ring", row.id.text])] }
+    showsDetails = true
+    if details?.id != row.id { details = nil }
+    details?.top = 0
+    return readDetails()
+  }
+
+  private mutating func back() -> [UIEffect] {
+    if showsDetails {
+      showsDetails = false
+      scrollToSelection()
+      return [readList] + readDetails()
+    }
+    if tab != .alarms { return show(.alarms) }
+    if !list.marked.isEmpty {
+      list.marked = []
+      return []
+    }
+    guard !list.filter.isEmpty else { return [] }
+    list.filter = ""
+    return [readList]
+  }
+}
+
+extension KeyTable {
+  /// Returns the first key of a command, for texts.
+  func name(of command: UICommand) -> String {
+    bindings.first { $0.command == command }?.keys.first?.name ?? command.rawValue
+  }
+}

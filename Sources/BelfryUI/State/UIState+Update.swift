@@ -1,0 +1,210 @@
+import BelfryCore
+
+/// The reducer: a pure function of the state and an event. Nothing is read or written here.
+extension UIState {
+  /// Changes the state after an event. Returns what the runner has to do.
+  package mutating func update(_ event: UIEvent) -> [UIEffect] {
+    switch event {
+    case .input(let input): return handle(input)
+    case .resized(let size):
+      self.size = size
+      return readAll()
+    case .list(let content, let filter): return filter == list.filter ? take(content) : []
+    case .details(let id, let lines):
+      if details?.id == id {
+        details?.lines = lines
+      } else if id == list.selected {
+        details = Details(id: id, lines: lines)
+      }
+      scrollDetails(0)
+      return []
+    case .page(let tab, let lines):
+      pages[tab, default: Page(lines: [])].lines = lines
+      scrollPage(0)
+      return []
+    case .preview(let text, let lines):
+      return changePrompt { if $0.editor.text == text { $0.preview = lines } }
+    case .completions(let text, let words):
+      return changePrompt { if $0.editor.text == text { $0.completions = words } }
+    case .ended(let outcome): return end(outcome)
+    case .changed, .time: return readShown()
+    case .marksEnded:
+      list.changed = []
+      return []
+    }
+  }
+
+  /// Returns the effects of the start.
+  package mutating func begin() -> [UIEffect] { readAll() }
+
+  // MARK: Reading
+
+  /// Reads everything that is shown, and the list, which the head of the screen needs.
+  private func readAll() -> [UIEffect] { readShown() }
+
+  private func readShown() -> [UIEffect] {
+    [readList] + readDetails() + (tab == .alarms ? [] : [readPage(tab)])
+  }
+
+  var readList: UIEffect { .readList(filter: list.filter, columns: layout.listColumns) }
+
+  /// Reads the details if they are shown.
+  func readDetails() -> [UIEffect] {
+    guard tab == .alarms, showsDetails || layout.side != nil, let id = list.selected else {
+      return []
+    }
+    return [.readDetails(id, columns: layout.detailColumns)]
+  }
+
+  func readPage(_ tab: Tab) -> UIEffect {
+    .readPage(tab, columns: size.columns - 2, month: monthOffset)
+  }
+
+  /// Shows a list that was read. The selection stays on its alarm, or goes to the one that took its place.
+  private mutating func take(_ content: ListContent) -> [UIEffect] {
+    let before = list
+    list.content = content
+    list.isLoaded = true
+    let rows = content.rows.compactMap(\.alarm)
+    list.marked.formIntersection(rows.map(\.id))
+    if list.selectedIndex == nil {
+      let place = before.selectedIndex ?? 0
+      let after = content.rows.dropFirst(place).compactMap(\.alarm).first ?? rows.last
+      list.selected = after?.id
+    }
+    if list.selected == nil { showsDetails = false }
+    scrollToSelection()
+    var effects = list.selected == before.selected ? [] : readDetails()
+    if before.isLoaded {
+      let old = Dictionary(
+        before.content.rows.compactMap(\.alarm).map { ($0.id, $0) }, uniquingKeysWith: { $1 })
+      let new = rows.filter {
+        old[$0.id].map { [row = $0] in
+          row.title != $0.title || row.state != $0.state || row.line != $0.line
+        } ?? true
+      }
+      // A new width changes every line.
+      if new.count < max(2, rows.count), before.filter == list.filter {
+        list.changed.formUnion(new.map(\.id))
+        if !new.isEmpty { effects.append(.endMarks) }
+      }
+    }
+    return effects
+  }
+
+  private mutating func end(_ outcome: UIEvent.Outcome) -> [UIEffect] {
+    if outcome.lines.count > 2 || outcome.lines.contains(where: { $0.count > size.columns * 2 }) {
+      mode = .output(title: outcome.title, Page(lines: outcome.lines))
+    } else {
+      let text = outcome.lines.joined(separator: " ")
+      message = text.isEmpty ? nil : Message(text: text, isError: outcome.isError)
+    }
+    if !outcome.isError { list.marked = [] }
+    return readShown()
+  }
+
+  // MARK: Input
+
+  private mutating func handle(_ input: InputEvent) -> [UIEffect] {
+    switch (mode, input) {
+    case (.prompt(let prompt), _): return type(input, into: prompt)
+    case (.help(let editor, let top), .key(let key)): return readHelp(key, editor, top)
+    case (.question(let question), .key(let key)): return answer(key, question)
+    case (.output(let title, let page), .key(let key)): return read(key, title, page)
+    case (.browsing, .key(let key)):
+      message = nil
+      return browse(key)
+    case (.browsing, .click(let column, let row)): return click(column, row)
+    case (.browsing, .wheel(let steps, _, _)): return scroll(by: steps * 3)
+    case (.help(let editor, let top), .wheel(let steps, _, _)):
+      mode = .help(editor, top: max(0, top + steps * 3))
+    case (.output(let title, var page), .wheel(let steps, _, _)):
+      page.top = clamped(page.top + steps * 3, page.lines.count)
+      mode = .output(title: title, page)
+    default: break
+    }
+    return []
+  }
+
+  /// Returns a first line with which a page ends on the screen at the latest.
+  func clamped(_ top: Int, _ count: Int) -> Int {
+    max(0, min(top, count - layout.main.rows))
+  }
+
+  private mutating func click(_ column: Int, _ row: Int) -> [UIEffect] {
+    message = nil
+    let layout = layout
+    if layout.head.contains(column: column, row: row) {
+      return HeadView.tab(at: column, self).map { show($0) } ?? []
+    }
+    guard tab == .alarms, !showsDetails, layout.main.contains(column: column, row: row),
+      case let index = list.top + row - layout.main.row, list.content.rows.indices.contains(index),
+      let alarm = list.content.rows[index].alarm
+    else { return [] }
+    // A second click opens.
+    if alarm.id == list.selected { return open() }
+    return select(alarm.id)
+  }
+
+  // MARK: Places
+
+  mutating func show(_ tab: Tab) -> [UIEffect] {
+    self.tab = tab
+    showsDetails = false
+    return tab == .alarms ? [readList] + readDetails() : [readPage(tab)]
+  }
+
+  mutating func select(_ id: Identifier?) -> [UIEffect] {
+    if list.selected == id { return [] }
+    list.selected = id
+    scrollToSelection()
+    return readDetails()
+  }
+
+  /// Selects the alarm some rows further.
+  mutating func move(by steps: Int) -> [UIEffect] {
+    let alarms = list.content.rows.compactMap(\.alarm)
+    guard !alarms.isEmpty else { return [] }
+    let index = alarms.firstIndex { $0.id == list.selected } ?? 0
+    return select(alarms[max(0, min(alarms.count - 1, index + steps))].id)
+  }
+
+  mutating func scroll(by steps: Int) -> [UIEffect] {
+    if tab == .alarms {
+      if showsDetails {
+        scrollDetails(steps)
+        return []
+      }
+      return move(by: steps)
+    }
+    scrollPage(steps)
+    return []
+  }
+
+  private mutating func scrollPage(_ steps: Int) {
+    guard var page = pages[tab] else { return }
+    page.top = clamped(page.top + steps, page.lines.count)
+    pages[tab] = page
+  }
+
+  private mutating func scrollDetails(_ steps: Int) {
+    guard var shown = details else { return }
+    shown.top = clamped(shown.top + steps, shown.lines.count)
+    details = shown
+  }
+
+  /// Scrolls so that the selected row is shown, with its heading if it is the first one.
+  mutating func scrollToSelection() {
+    let rows = layout.main.rows
+    guard let index = list.selectedIndex else {
+      list.top = 0
+      return
+    }
+    let first = index > 0 && list.content.rows[index - 1].alarm == nil ? index - 1 : index
+    list.top = max(0, min(list.top, first))
+    if index >= list.top + rows { list.top = index - rows + 1 }
+    list.top = min(list.top, max(0, list.content.rows.count - rows))
+    // A screen of one row shows the alarm.
+    if index < list.top { list.top = index }
+  }
+}

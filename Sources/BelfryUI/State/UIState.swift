@@ -1,0 +1,178 @@
+import BelfryCore
+
+/// Everything that the screen shows, and what the person is doing.
+package struct UIState: Sendable {
+  package internal(set) var size: Size
+  package internal(set) var tab = Tab.alarms
+  package internal(set) var list = ListState()
+  /// The pages of text.
+  package internal(set) var pages: [Tab: Page] = [:]
+  /// The number of months from the present one.
+  package internal(set) var monthOffset = 0
+  /// The details of an alarm beside or instead of the list; nil before they are read.
+  package internal(set) var details: Details?
+  /// True if the details take the whole screen.
+  package internal(set) var showsDetails = false
+  package internal(set) var mode = Mode.browsing
+  /// The result of the last action; nil for none.
+  package internal(set) var message: Message?
+  package let keys: KeyTable
+
+  package init(size: Size, keys: KeyTable = .standard) {
+    self.size = size
+    self.keys = keys
+  }
+
+  /// The list of alarms.
+  package struct ListState: Hashable, Sendable {
+    package internal(set) var content = ListContent()
+    /// True once the list was read.
+    package internal(set) var isLoaded = false
+    /// The selected alarm; nil if there is none.
+    package internal(set) var selected: Identifier?
+    /// The first row that is shown.
+    package internal(set) var top = 0
+    package internal(set) var marked: Set<Identifier> = []
+    /// The words of the filter.
+    package internal(set) var filter = ""
+    /// The alarms that something else has changed a moment ago.
+    package internal(set) var changed: Set<Identifier> = []
+
+    /// The place of the selected alarm among the rows.
+    package var selectedIndex: Int? {
+      selected.flatMap { id in content.rows.firstIndex { $0.alarm?.id == id } }
+    }
+
+    /// The selected alarm.
+    package var selectedRow: AlarmRow? { selectedIndex.flatMap { content.rows[$0].alarm } }
+
+    /// The alarms of an action: the marked ones, or else the selected one.
+    package var targets: [AlarmRow] {
+      if marked.isEmpty { return selectedRow.map { [$0] } ?? [] }
+      return content.rows.compactMap(\.alarm).filter { marked.contains($0.id) }
+    }
+  }
+
+  /// A page of text.
+  package struct Page: Hashable, Sendable {
+    package internal(set) var lines: [String]
+    package internal(set) var top = 0
+  }
+
+  /// The details of an alarm.
+  package struct Details: Hashable, Sendable {
+    package let id: Identifier
+    package internal(set) var lines: [String]
+    package internal(set) var top = 0
+  }
+
+  /// The result of an action.
+  package struct Message: Hashable, Sendable {
+    package let text: String
+    package let isError: Bool
+  }
+
+  /// What the keys mean.
+  package enum Mode: Sendable {
+    case browsing
+    case prompt(Prompt)
+    case question(Question)
+    /// The list of the keys, with the words that select some of them.
+    case help(LineEditor, top: Int)
+    /// The output of a command.
+    case output(title: String, Page)
+  }
+
+  /// A line that is being typed.
+  package struct Prompt: Sendable {
+    /// The purpose of the line.
+    package enum Purpose: Hashable, Sendable {
+      case filter, add, command
+      /// Words behind a command about some alarms, such as `snooze ID` and `1h`.
+      case words(label: String, verb: String, [Identifier])
+    }
+
+    package let purpose: Purpose
+    package internal(set) var editor: LineEditor
+    /// What the text means, below the line.
+    package internal(set) var preview: [String] = []
+    /// The words that can complete the text.
+    package internal(set) var completions: [String] = []
+  }
+
+  /// A question that is answered with y or n.
+  package struct Question: Sendable {
+    package let text: String
+    package let effect: UIEffect
+  }
+
+  /// The part of the screen whose keys count.
+  package var place: Place {
+    if case .output = mode { return .text }
+    if tab == .alarms, showsDetails { return .alarms }
+    return tab.place
+  }
+
+  /// The areas of the screen.
+  package var layout: Layout { Layout(self) }
+}
+
+/// Something that happens.
+package enum UIEvent: Sendable {
+  case input(InputEvent)
+  case resized(Size)
+  /// The list was read.
+  case list(ListContent, filter: String)
+  case details(Identifier, [String])
+  case page(Tab, [String])
+  case preview(String, [String])
+  case completions(String, [String])
+  /// An action or a command has ended.
+  case ended(Outcome)
+  /// The store was changed, here or elsewhere.
+  case changed
+  /// A minute has passed, or an alarm is due.
+  case time
+  /// The marks of changes end.
+  case marksEnded
+
+  /// The end of an action or a command.
+  package struct Outcome: Sendable {
+    package let title: String
+    package let lines: [String]
+    package let isError: Bool
+
+    package init(title: String = "", lines: [String], isError: Bool = false) {
+      self.title = title
+      self.lines = lines
+      self.isError = isError
+    }
+  }
+}
+
+/// Something that the runner has to do.
+package enum UIEffect: Hashable, Sendable {
+  /// Read the list with a filter, for a width.
+  case readList(filter: String, columns: Int)
+  case readDetails(Identifier, columns: Int)
+  case readPage(Tab, columns: Int, month: Int)
+  /// Find out what a phrase means.
+  case preview(String, columns: Int)
+  case complete(String)
+  /// Perform an answer to alarms.
+  case answer(UIAnswer, [Identifier])
+  /// Run a command of belfry, and show what it prints. Empty output is a success.
+  case run([String])
+  /// Run a command that needs the terminal for itself, such as an editor.
+  case runOnTerminal([String])
+  /// Open the record of an alarm in the person's editor.
+  case editFile(Identifier)
+  /// Remove the marks of changes in a moment.
+  case endMarks
+  case repaint, suspend, quit
+}
+
+/// An answer to the occurrence of an alarm.
+package enum UIAnswer: String, Hashable, Sendable {
+  case done, stop, snooze, skip
+}

@@ -1,0 +1,90 @@
+import Testing
+
+@testable import BelfryUI
+
+@Suite struct BufferTests {
+  @Test("Text is cut at the edge, and a wide character is not cut in half")
+  func edges() {
+    var buffer = Buffer(Size(6, 2))
+    #expect(buffer.put("abc日本", column: 1, row: 0) == 6)
+    #expect(buffer.lines[0] == " abc日")
+    #expect(buffer.put("日本語", column: 0, row: 1, until: 5) == 4)
+    #expect(buffer.lines[1] == "日本")
+    buffer.put("x", column: 1, row: 1)
+    #expect(buffer.lines[1] == " x本")
+    buffer.put("out", column: 2, row: 7)
+    buffer.put("out", column: -1, row: 0)
+    #expect(buffer.size == Size(6, 2))
+  }
+
+  @Test("Colors in a text become styles, and nothing else of it reaches the screen")
+  func styled() {
+    var buffer = Buffer(Size(40, 1))
+    buffer.put(
+      styled: "\u{1B}[1;31mred\u{1B}[0m plain\u{1B}[2J\u{1B}]0;title\u{7}\u{1B}[38;5;208mo",
+      column: 0, row: 0)
+    #expect(buffer.row(0)[0].style == CellStyle(.palette(1), on: .standard, .bold))
+    #expect(buffer.row(0)[4].style == .plain)
+    #expect(
+      buffer.cells.allSatisfy {
+        $0.character?.unicodeScalars.allSatisfy { $0.value >= 0x20 } ?? true
+      })
+    #expect(buffer.row(0).contains { $0.style.foreground == .palette(208) })
+    var other = Buffer(Size(20, 1))
+    other.put("a\u{202E}b\u{7}c\u{9B}31m", column: 0, row: 0)
+    #expect(other.lines[0] == "a\u{FFFD}b\u{FFFD}c\u{FFFD}31m")
+  }
+
+  @Test("The difference of two screens turns one into the other, on every terminal")
+  func difference() {
+    var random = SystemRandomNumberGenerator()
+    let words = ["Rent", "日本語", "👩‍👩‍👧", "✓ done", "e\u{301}t", "───", "🇩🇪", "a\u{FE0F}", " "]
+    let styles = [
+      CellStyle.plain, .bold, .faint, CellStyle(.palette(3), on: .palette(200), .reverse),
+      CellStyle(.rgb(1, 2, 3), on: .standard, .underline),
+    ]
+    for round in 0..<200 {
+      let size = Size(
+        Int.random(in: 1...50, using: &random), Int.random(in: 1...12, using: &random))
+      func drawn(on old: Buffer?) -> Buffer {
+        var buffer = old ?? Buffer(size)
+        for _ in 0..<Int.random(in: 0...12, using: &random) {
+          buffer.put(
+            words.randomElement(using: &random) ?? "",
+            column: Int.random(in: 0..<size.columns, using: &random),
+            row: Int.random(in: 0..<size.rows, using: &random),
+            styles.randomElement(using: &random) ?? .plain)
+        }
+        buffer.cursor = round % 3 == 0 ? .init(column: 0, row: size.rows - 1) : nil
+        return buffer
+      }
+      var model = ScreenModel(size)
+      // A terminal may give disputed characters another width.
+      model.wideWidth = round % 2 == 0 ? nil : 1
+      var shown: Buffer?
+      for _ in 0..<5 {
+        let next = drawn(on: Bool.random(using: &random) ? shown : nil)
+        model.write(BufferDifference.bytes(from: shown, to: next, .rgb))
+        shown = next
+        #expect(model.unknown.isEmpty, "\(model.unknown)")
+        let isSame = model.cells == next.cells
+        #expect(isSame, "\(next.lines)")
+        #expect((model.cursor == nil) == (next.cursor == nil))
+      }
+    }
+  }
+
+  @Test("Without changes nothing is sent, and a terminal without colors gets none")
+  func colors() {
+    var buffer = Buffer(Size(10, 1))
+    buffer.put("red", column: 0, row: 0, CellStyle(.rgb(255, 0, 0), on: .palette(4), .bold))
+    #expect(BufferDifference.bytes(from: buffer, to: buffer, .rgb).isEmpty)
+    func text(_ colors: BufferDifference.Colors) -> String {
+      String(decoding: BufferDifference.bytes(from: nil, to: buffer, colors), as: UTF8.self)
+    }
+    #expect(text(.none).contains("\u{1B}[0;1mred"))
+    #expect(text(.palette16).contains("\u{1B}[0;1;91;44mred"))
+    #expect(text(.palette256).contains("\u{1B}[0;1;38;5;196;44mred"))
+    #expect(text(.rgb).contains("\u{1B}[0;1;38;2;255;0;0;44mred"))
+  }
+}

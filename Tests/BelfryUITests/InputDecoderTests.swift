@@ -1,0 +1,60 @@
+import Testing
+
+@testable import BelfryUI
+
+@Suite struct InputDecoderTests {
+  private func read(_ text: String) -> [InputEvent] {
+    var decoder = InputDecoder()
+    return decoder.read(Array(text.utf8)) + decoder.finish()
+  }
+
+  @Test(
+    "Keys of all kinds of terminals have names",
+    arguments: [
+      ("d", "d"), ("S", "S"), (" ", "space"), ("\r", "enter"), ("\t", "tab"),
+      ("\u{7F}", "backspace"),
+      ("\u{12}", "ctrl-r"), ("\u{1B}", "esc"), ("\u{1B}[A", "up"), ("\u{1B}OB", "down"),
+      ("\u{1B}[5~", "pageup"), ("\u{1B}[Z", "shift-tab"), ("\u{1B}[1;5C", "ctrl-right"),
+      ("\u{1B}x", "alt-x"), ("\u{1B}OP", "f1"), ("\u{1B}[15~", "f5"), ("\u{1B}[24~", "f12"),
+      ("\u{1B}[3~", "delete"), ("\u{1B}[114;5u", "ctrl-r"), ("\u{1B}[27u", "esc"), ("é", "é"),
+      ("日", "日"), ("👍", "👍"),
+    ])
+  func keys(bytes: String, name: String) {
+    #expect(read(bytes).map { if case .key(let key) = $0 { key.name } else { "?" } } == [name])
+  }
+
+  @Test("The name of a key reads as the same key")
+  func names() {
+    for name in ["d", "S", "space", "ctrl-r", "alt-x", "shift-tab", "f12", "?", "-", "ctrl-left"] {
+      #expect(Key(named: name)?.name == name)
+    }
+    for name in ["", "ctrl-", "dd", "f13", "hyper-x"] { #expect(Key(named: name) == nil) }
+  }
+
+  @Test("A sequence that arrives in pieces is one key, at whatever byte it is cut")
+  func pieces() {
+    let bytes = Array(
+      "é\u{1B}[1;5Cx\u{1B}[200~a\r\nb\u{1B}[201~\u{1B}[<0;10;5M\u{1B}]11;rgb:0/0/0\u{7}y".utf8)
+    var whole = InputDecoder()
+    let expected = whole.read(bytes)
+    #expect(expected.count == 6)
+    #expect(expected[3] == .paste("a\r\nb"))
+    #expect(expected[4] == .click(column: 9, row: 4))
+    #expect(expected[5] == .key(Key("y")))
+    for cut in bytes.indices {
+      var decoder = InputDecoder()
+      #expect(decoder.read(Array(bytes[..<cut])) + decoder.read(Array(bytes[cut...])) == expected)
+    }
+  }
+
+  @Test("What is not known counts as no key")
+  func unknown() {
+    #expect(read("\u{1B}[?62;4c\u{1B}[99x\u{1B}P1$r\u{1B}\\\u{1B}[<35;1;1M").isEmpty)
+    #expect(read("\u{1B}[114;1:3u").isEmpty)
+    // A paste without an end is kept back, and its keys are no commands.
+    #expect(read("\u{1B}[200~dddq").isEmpty)
+    var decoder = InputDecoder()
+    #expect(decoder.read(Array(repeating: 0x1B, count: 3)).count == 2)
+    #expect(decoder.read([0xFF, 0xC0, 0x80]).count <= 1)
+  }
+}

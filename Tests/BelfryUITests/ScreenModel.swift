@@ -1,0 +1,66 @@
+@testable import BelfryTerminal
+@testable import BelfryUI
+
+/// A terminal that knows the sequences of `BufferDifference`, to compare what it shows with the screen.
+struct ScreenModel {
+  let size: Size
+  var cells: [Cell]
+  var cursor: (column: Int, row: Int)?
+  private var place = (column: 0, row: 0)
+  private var style = CellStyle.plain
+  /// Sequences that are not known.
+  var unknown: [String] = []
+  /// Widths that this terminal gives to wide characters: terminals disagree.
+  var wideWidth: Int?
+
+  init(_ size: Size) {
+    self.size = size
+    cells = Array(repeating: .blank, count: size.columns * size.rows)
+  }
+
+  mutating func write(_ bytes: [UInt8]) {
+    var rest = String(decoding: bytes, as: UTF8.self)[...]
+    while let character = rest.popFirst() {
+      guard character == "\u{1B}" else {
+        put(character)
+        continue
+      }
+      guard rest.popFirst() == "[", let end = rest.firstIndex(where: { $0.isLetter }) else {
+        unknown.append(String(rest.prefix(4)))
+        continue
+      }
+      let parameters = rest[..<end]
+      handle(parameters, rest[end])
+      rest = rest[rest.index(after: end)...]
+    }
+  }
+
+  private mutating func handle(_ parameters: Substring, _ final: Character) {
+    let numbers = parameters.split(separator: ";").compactMap { Int($0) }
+    switch (final, parameters) {
+    case ("H", _): place = (numbers[1] - 1, numbers[0] - 1)
+    case ("m", _): style.apply(numbers)
+    case ("J", "2"): cells = Array(repeating: .blank, count: cells.count)
+    case ("h", "?25"): cursor = place
+    case ("l", "?25"): cursor = nil
+    case ("h", "?2026"), ("l", "?2026"): break
+    default: unknown.append("\(parameters)\(final)")
+    }
+    if cursor != nil { cursor = place }
+  }
+
+  private mutating func put(_ character: Character) {
+    let width = max(1, TextWidth.of(character))
+    let index = place.row * size.columns + place.column
+    guard place.column + width <= size.columns, cells.indices.contains(index) else {
+      unknown.append("outside \(character)")
+      return
+    }
+    cells[index] = Cell(character: character, style: style)
+    for extra in 1..<max(2, width) where width > 1 {
+      cells[index + extra] = Cell(character: nil, style: style)
+    }
+    place.column += character.isASCII ? width : wideWidth ?? width
+    if cursor != nil { cursor = place }
+  }
+}

@@ -1,0 +1,88 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The full screen on a real terminal: each key ends with the same store as the command line's verb.
+@Suite struct FullScreenTests {
+  private func sandbox(rings: Bool = false) async throws -> Sandbox {
+    let sandbox = try Sandbox()
+    _ = try await sandbox.belfry("tier", "plus", now: "2026-11-23T08:00:00Z")
+    _ = try await sandbox.belfry(
+      "add", "Rent reminder", "every", "mon,fri", "at", "9am", "--note", "Pay landlord",
+      now: "2026-11-23T08:00:00Z")
+    if rings { _ = try await sandbox.belfry("tick", now: "2026-11-23T09:00:00Z") }
+    return sandbox
+  }
+
+  /// Returns the details of the only alarm, without what differs between two stores.
+  private func details(_ sandbox: Sandbox, _ word: String = "rent") async throws -> String {
+    let list = try await sandbox.belfry("list", "--finished", now: "2026-11-23T09:01:30Z")
+    let show = try await sandbox.belfry("show", word, now: "2026-11-23T09:01:30Z")
+    return (list.out + show.out + show.err).replacing(#/[a-z2-7]{8,26}/#, with: "ID")
+  }
+
+  private static let typed = "2026-11-23T09:01:00Z"
+
+  @Test(
+    "Each key changes the store as the verb does",
+    arguments: [
+      (true, "d", ["done", "rent"]), (true, "s", ["stop", "rent"]),
+      (true, "z", ["snooze", "rent"]),
+      (true, "S", ["skip", "rent", "--yes"]), (true, "Z1h\r", ["snooze", "rent", "1h"]),
+      (false, "S", ["skip", "rent", "--yes"]), (false, "xy", ["delete", "rent", "--yes"]),
+      (false, "xn", ["list"]), (false, "t", ["disable", "rent"]),
+      (false, "p2 weeks\r", ["pause", "rent", "2", "weeks"]),
+      (false, "mtomorrow 15:00\r", ["move", "rent", "tomorrow", "15:00"]),
+      (false, "r\u{15}Pay the rent\r", ["rename", "rent", "Pay the rent"]),
+      (false, ":note rent call first\r", ["note", "rent", "call", "first"]),
+      (false, ":tag +home rent\r", ["tag", "+home", "rent"]),
+      (false, "t:sync\ru", ["list"]),
+    ])
+  func verbs(rings: Bool, keys: String, words: [String]) async throws {
+    let (screen, line) = (try await sandbox(rings: rings), try await sandbox(rings: rings))
+    let shown = try await screen.onTerminal("ui", input: keys + "q", after: "keys", now: Self.typed)
+    #expect(shown.status == 0, "\(shown.out)")
+    let output = try await line.belfry(words, now: Self.typed)
+    #expect(output.status == 0, "\(output.err)")
+    let (after, expected) = (try await details(screen), try await details(line))
+    #expect(after == expected)
+  }
+
+  @Test("A typed phrase becomes an alarm, also the first one of all")
+  func add() async throws {
+    let sandbox = try Sandbox()
+    let shown = try await sandbox.onTerminal(
+      "ui", input: "aWater plants every friday at 18:00 +home\rq", after: "keys", now: Self.typed)
+    #expect(shown.out.contains("No alarms yet."), "\(shown.out)")
+    let list = try await sandbox.belfry("list", now: Self.typed)
+    #expect(list.out.contains("Water plants  +home  Fri 18:00"), "\(list.out)")
+  }
+
+  @Test("A change by another command is shown without a key, and the terminal is restored")
+  func live() async throws {
+    let sandbox = try await sandbox()
+    async let screen = sandbox.onTerminal(
+      "ui", input: "", after: "keys", then: ("q", after: "Second alarm"), now: Self.typed)
+    for _ in 0..<200 {
+      let files = try FileManager.default.contentsOfDirectory(atPath: sandbox.root)
+      let shown = files.filter { $0.hasPrefix("terminal-") }
+        .compactMap { FileManager.default.contents(atPath: "\(sandbox.root)/\($0)") }
+      if shown.contains(where: { String(decoding: $0, as: UTF8.self).contains("keys") }) { break }
+      try await Task.sleep(for: .milliseconds(50))
+    }
+    _ = try await sandbox.belfry("add", "Second alarm", "daily", "at", "7pm", now: Self.typed)
+    let ended = try await screen
+    #expect(ended.status == 0)
+    #expect(ended.out.contains("\u{1B}[?1000l") && ended.out.contains("\u{1B}[?1049l"))
+  }
+
+  @Test("Without a terminal, or on a dumb one, the reason is told")
+  func refusals() async throws {
+    let sandbox = try await sandbox()
+    let piped = try await sandbox.belfry("ui", now: Self.typed)
+    #expect(piped.status == 4 && piped.err.contains("needs a terminal"), "\(piped.err)")
+    let dumb = try await sandbox.onTerminal(
+      "ui", input: "", now: Self.typed, environment: ["TERM": "dumb"])
+    #expect(dumb.status == 4 && dumb.out.contains("'dumb'"), "\(dumb.out)")
+  }
+}
