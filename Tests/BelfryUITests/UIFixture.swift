@@ -45,7 +45,8 @@ struct UIFixture {
         perform(
           state.update(.details(id, [title, "  daily 09:00"] + (0..<30).map { "  line \($0)" })))
       case .readPage(let tab, _, let month):
-        perform(state.update(.page(tab, (0..<60).map { "\(tab.title) \(month), line \($0)" })))
+        perform(
+          state.update(.page(tab, (0..<60).map { PageLine("\(tab.title) \(month), line \($0)") })))
       case .preview(let text, _):
         perform(state.update(.preview(text, ["means \(text)", "Tue 1 Dec"])))
       case .complete(let text): perform(state.update(.completions(text, ["done", "dismiss"])))

@@ -154,6 +154,33 @@ import Testing
     #expect(!ui.state.showsDetails && ui.selected == "Alarm 6")
   }
 
+  @Test("Lines of a page that can be opened are selected, and stay so when the page grows")
+  func openable() {
+    var ui = UIFixture()
+    func lines(_ numbers: [Int]) -> [PageLine] {
+      [PageLine("Today")] + numbers.map { PageLine("commit \($0)", command: ["git", "\($0)"]) }
+    }
+    ui.press("3")
+    ui.send(.page(.history, lines(Array((1...40).reversed()))))
+    ui.press("j", "j", "enter")
+    #expect(ui.asked == [.run(["git", "38"])])
+    ui.send(.page(.history, lines(Array((1...42).reversed()))))
+    ui.asked = []
+    ui.press("enter")
+    #expect(ui.asked == [.run(["git", "38"])])
+    ui.press("G", "enter")
+    #expect(ui.asked.last == .run(["git", "1"]))
+    #expect(ui.lines[21] == " commit 1")
+    ui.press("g")
+    #expect(ui.lines[1] == " Today")
+    ui.send(.input(.click(column: 3, row: 4)))
+    ui.send(.input(.click(column: 3, row: 4)))
+    #expect(ui.asked.last == .run(["git", "40"]))
+    ui.send(.page(.history, [PageLine("nothing")]))
+    ui.press("enter", "j")
+    #expect(ui.asked.count == 3)
+  }
+
   @Test("What rings opens its own screen, also to be stopped by a held key")
   func ringing() {
     var ui = UIFixture()

@@ -152,13 +152,13 @@ final class StoreBackend: UIBackend {
   /// The number of entries of the log in the details.
   private static let lastEntries = 6
 
-  func page(_ tab: Tab, columns: Int, month: Int) -> [String] {
+  func page(_ tab: Tab, columns: Int, month: Int) -> [PageLine] {
     switch tab {
     case .alarms: return []
-    case .month: return self.month(month, columns)
-    case .history: return output(["log", "--count", "500"], columns)
+    case .month: return self.month(month, columns).map { PageLine($0) }
+    case .history: return history(columns)
     case .stats: return output(["stats"], columns)
-    case .devices: return output(["device"], columns)
+    case .devices: return output(["status"], columns)
     case .partners: return output(["partner", "list"], columns)
     case .settings: return output(["settings"], columns)
     }
@@ -185,10 +185,49 @@ final class StoreBackend: UIBackend {
     return AgendaText(agenda, context.times, style(columns, context), width: columns).lines(period)
   }
 
-  private func output(_ words: [String], _ columns: Int) -> [String] {
+  private func output(_ words: [String], _ columns: Int) -> [PageLine] {
     let result = ChildOfScreen(context, opened).run(words, columns: columns)
-    return result.output + result.error
+    return (result.output + result.error).map { PageLine($0) }
   }
+
+  /// Returns the latest commits, grouped by day. Each can be opened as a difference.
+  private func history(_ columns: Int) -> [PageLine] {
+    guard store(present) != nil else { return [PageLine("Nothing has happened yet.")] }
+    let format = ["%h", "%cd", "%an", "%s"].joined(separator: "%x1f")
+    let result = ChildOfScreen(context, opened).run(
+      [
+        "git", "--", "log", "-n", "\(StoreBackend.maxCommits)", "--no-color",
+        "--date=format-local:%Y-%m-%d %H:%M", "--format=\(format)",
+      ], columns: columns)
+    if result.status != 0 { return result.error.map { PageLine($0) } }
+    let (style, times) = (style(columns, present), present.times)
+    var lines: [PageLine] = []
+    var last: String?
+    for row in result.output {
+      let fields = row.split(separator: "\u{1F}", omittingEmptySubsequences: false).map(String.init)
+      guard fields.count == 4 else { continue }
+      let (day, clock) = (String(fields[1].prefix(10)), String(fields[1].suffix(5)))
+      if day != last {
+        lines.append(PageLine(style.paint(CivilDate(day).map { times.date($0) } ?? day, .bold)))
+      }
+      last = day
+      let by = "  \(Printable.text(fields[2]))  \(fields[0])"
+      let room = max(8, columns - 9 - TextWidth.of(by))
+      let subject = TextWidth.cut(Printable.text(fields[3]), to: room).padded(to: room)
+      let time = CivilTime(clock).map { times.time($0) } ?? clock
+      lines.append(
+        PageLine(
+          "  \(time)  \(subject)" + style.paint(by, .faint),
+          command: [
+            "git", "--", "show", "--stat", "-p", "--color=always",
+            "--date=format-local:%Y-%m-%d %H:%M", fields[0],
+          ]))
+    }
+    return lines
+  }
+
+  /// The number of commits in the history.
+  private static let maxCommits = 500
 
   // MARK: Phrases
 

@@ -29,7 +29,8 @@ package struct KeyTable: Sendable {
       binding(.later, "right l", "Show the next month", "later", [.month]),
       binding(.help, "? f1", "Show the keys", "keys", Set(Place.allCases)),
       binding(.quit, "q ctrl-c", "Quit", "quit", Set(Place.allCases)),
-      binding(.open, "enter", "Show all details, or open the screen of what rings", nil, [.alarms]),
+      binding(
+        .open, "enter", "Show all details, or open the screen of what rings", nil, [.alarms, .text]),
       binding(.snoozeFor, "Z", "Snooze for a time that you type", nil, [.alarms]),
       binding(.move, "m", "Move the next occurrence to another time", nil, [.alarms]),
       binding(.pause, "p", "Pause, or resume", nil, [.alarms]),

@@ -6,7 +6,7 @@ import BelfryCore
 package protocol UIBackend: AnyObject, Sendable {
   func list(filter: String, columns: Int) -> ListContent
   func details(_ id: Identifier, columns: Int) -> [String]
-  func page(_ tab: Tab, columns: Int, month: Int) -> [String]
+  func page(_ tab: Tab, columns: Int, month: Int) -> [PageLine]
   /// Returns what a phrase means: the alarm and its next dates, or what is missing.
   func preview(_ phrase: String, columns: Int) -> [String]
   /// Returns the words that can complete a command line.

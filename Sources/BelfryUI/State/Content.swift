@@ -27,6 +27,19 @@ package enum Tab: Int, CaseIterable, Sendable {
   }
 }
 
+/// A line of a page.
+package struct PageLine: Hashable, Sendable {
+  /// The text, with escape sequences for colors.
+  package let text: String
+  /// The command that shows more about it; nil if there is no more.
+  package let command: [String]?
+
+  package init(_ text: String, command: [String]? = nil) {
+    self.text = text
+    self.command = command
+  }
+}
+
 /// An alarm in the list.
 package struct AlarmRow: Hashable, Sendable {
   package let id: Identifier

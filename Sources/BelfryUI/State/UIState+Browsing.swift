@@ -102,7 +102,13 @@ extension UIState {
   }
 
   mutating func open() -> [UIEffect] {
-    guard tab == .alarms, let row = list.selectedRow else { return [] }
+    if tab != .alarms {
+      guard let page = pages[tab], let index = page.selected, page.lines.indices.contains(index),
+        let command = page.lines[index].command
+      else { return [] }
+      return [.run(command)]
+    }
+    guard let row = list.selectedRow else { return [] }
     if row.state == .ringing, !showsDetails { return [.runOnTerminal(["ring", row.id.text])] }
     showsDetails = true
     if details?.id != row.id { details = nil }

@@ -19,8 +19,7 @@ extension UIState {
       scrollDetails(0)
       return []
     case .page(let tab, let lines):
-      pages[tab, default: Page(lines: [])].lines = lines
-      scrollPage(0)
+      take(lines, tab)
       return []
     case .preview(let text, let lines):
       return changePrompt { if $0.editor.text == text { $0.preview = lines } }
@@ -137,13 +136,24 @@ extension UIState {
     if layout.head.contains(column: column, row: row) {
       return HeadView.tab(at: column, self).map { show($0) } ?? []
     }
-    guard tab == .alarms, !showsDetails, layout.main.contains(column: column, row: row),
+    if tab != .alarms { return clickPage(row - layout.main.row) }
+    guard !showsDetails, layout.main.contains(column: column, row: row),
       case let index = list.top + row - layout.main.row, list.content.rows.indices.contains(index),
       let alarm = list.content.rows[index].alarm
     else { return [] }
     // A second click opens.
     if alarm.id == list.selected { return open() }
     return select(alarm.id)
+  }
+
+  private mutating func clickPage(_ row: Int) -> [UIEffect] {
+    guard var page = pages[tab], row >= 0, row < layout.main.rows, case let index = page.top + row,
+      page.lines.indices.contains(index), page.lines[index].command != nil
+    else { return [] }
+    if page.selected == index { return open() }
+    page.selected = index
+    pages[tab] = page
+    return []
   }
 
   // MARK: Places
@@ -181,9 +191,35 @@ extension UIState {
     return []
   }
 
+  /// Shows a page that was read. A selected line stays selected, wherever it is now.
+  private mutating func take(_ lines: [PageLine], _ tab: Tab) {
+    var page = pages[tab] ?? Page(lines)
+    let before = page.selected.flatMap {
+      page.lines.indices.contains($0) ? page.lines[$0].command : nil
+    }
+    page.lines = lines
+    let openable = page.openable
+    page.selected =
+      before.flatMap { command in openable.first { lines[$0].command == command } }
+      ?? openable.first
+    pages[tab] = page
+    if tab == self.tab { scrollPage(0) }
+  }
+
   private mutating func scrollPage(_ steps: Int) {
     guard var page = pages[tab] else { return }
-    page.top = clamped(page.top + steps, page.lines.count)
+    let rows = layout.main.rows
+    if let selected = page.selected {
+      let openable = page.openable
+      let place = openable.firstIndex(of: selected) ?? 0
+      let index = openable[max(0, min(openable.count - 1, place + steps))]
+      page.selected = index
+      // The heading above the first line is shown, too.
+      page.top = max(index - rows + 1, min(page.top, index == openable.first ? 0 : index - 1))
+    } else {
+      page.top += steps
+    }
+    page.top = clamped(page.top, page.lines.count)
     pages[tab] = page
   }
 

@@ -55,8 +55,17 @@ package struct UIState: Sendable {
 
   /// A page of text.
   package struct Page: Hashable, Sendable {
-    package internal(set) var lines: [String]
+    package internal(set) var lines: [PageLine]
     package internal(set) var top = 0
+    /// The selected line, of a page whose lines can be opened.
+    package internal(set) var selected: Int?
+
+    init(_ lines: [PageLine]) { self.lines = lines }
+
+    init(lines: [String]) { self.init(lines.map { PageLine($0) }) }
+
+    /// The lines that can be opened.
+    var openable: [Int] { lines.indices.filter { lines[$0].command != nil } }
   }
 
   /// The details of an alarm.
@@ -124,7 +133,7 @@ package enum UIEvent: Sendable {
   /// The list was read.
   case list(ListContent, filter: String)
   case details(Identifier, [String])
-  case page(Tab, [String])
+  case page(Tab, [PageLine])
   case preview(String, [String])
   case completions(String, [String])
   /// An action or a command has ended.

@@ -27,7 +27,7 @@ extension UIState {
 
   private func drawTab(_ layout: Layout, _ buffer: inout Buffer) {
     guard tab == .alarms else {
-      return PageView.draw(pages[tab]?.lines, pages[tab]?.top ?? 0, in: layout.main, &buffer)
+      return PageView.draw(pages[tab], in: layout.main, &buffer)
     }
     if showsDetails {
       return PageView.draw(details?.lines, details?.top ?? 0, in: layout.main, &buffer)
@@ -43,7 +43,7 @@ extension UIState {
   }
 
   private func drawOutput(_ title: String, _ page: Page, _ layout: Layout, _ buffer: inout Buffer) {
-    PageView.draw(page.lines, page.top, in: layout.main, &buffer)
+    PageView.draw(page, in: layout.main, &buffer)
   }
 }
 
@@ -120,6 +120,16 @@ enum ListView {
 
 /// Lines of text, with a mark where there is more.
 enum PageView {
+  static func draw(_ page: UIState.Page?, in area: Area, _ buffer: inout Buffer) {
+    draw(page?.lines.map(\.text), page?.top ?? 0, in: area, &buffer)
+    guard let page, let row = page.selected.map({ $0 - page.top }), (0..<area.rows).contains(row)
+    else {
+      return
+    }
+    let line = Area(column: area.column, row: area.row + row, columns: area.columns, rows: 1)
+    buffer.restyle(line) { $0 = CellStyle().with(.reverse) }
+  }
+
   static func draw(_ lines: [String]?, _ top: Int, in area: Area, _ buffer: inout Buffer) {
     guard let lines else {
       buffer.put(
