@@ -2,7 +2,7 @@
 import sys, textwrap
 from itertools import chain
 
-import answers, daemon, devices, everyday, flushes, partners, phone, remotes, ssh, syncing, years
+import answers, daemon, devices, everyday, flushes, partners, phone, remotes, screen, ssh, syncing, years
 from cells import TOOLS, cell_notes, measure, notes, print_tables, table
 from options import EXCHANGE_RUNS
 from sandbox import BINARY, GIT, REMIND, TASK, machine, main, output, progress, version
@@ -10,7 +10,7 @@ from sandbox import BINARY, GIT, REMIND, TASK, machine, main, output, progress, 
 PARTS = sys.argv[5].split(",")
 
 def measure_parts():
-    circles, answered, tasks, letters, vigil = [], [], [], None, None
+    circles, answered, tasks, screens, letters, vigil = [], [], [], [], None, None
     flushed = flushes.count_flushes() if "flushes" in PARTS else []
     if "everyday" in PARTS:
         everyday.measure_everyday()
@@ -33,6 +33,8 @@ def measure_parts():
         letters = partners.write_letters()
     if "phone" in PARTS:
         tasks = phone.measure_phone()
+    if "screen" in PARTS:
+        screens = screen.measure_screens()
     if {"daemon", "lateness"} & {*PARTS}:
         vigil = daemon.measure_daemon(PARTS)
     progress("")
@@ -43,13 +45,14 @@ def measure_parts():
     answers.print_answers(answered)
     partners.print_letters(letters)
     phone.print_phone(tasks)
+    screen.print_screens(screens)
     daemon.print_vigil(vigil)
-    print_targets(circles, answered, tasks, vigil)
+    print_targets(circles, answered, tasks, screens, vigil)
     print_notes(vigil)
     print(f"Machine: {machine()}; {tool_versions()}")
-    return 1 if any(each.failure for each in chain(table, answered, tasks, [vigil] if vigil else [])) else 0
+    return 1 if any(each.failure for each in chain(table, answered, tasks, screens, [vigil] if vigil else [])) else 0
 
-def print_targets(circles, answered, tasks, vigil):
+def print_targets(circles, answered, tasks, screens, vigil):
     print("\nTargets")
     if "everyday" in PARTS:
         everyday.print_everyday_targets()
@@ -60,6 +63,7 @@ def print_targets(circles, answered, tasks, vigil):
         devices.print_circle_targets(circles)
     answers.print_answer_targets(answered)
     phone.print_phone_targets(tasks)
+    screen.print_screen_targets(screens)
     if vigil:
         daemon.print_vigil_targets(vigil, PARTS)
 

@@ -76,6 +76,25 @@ import Testing
     #expect(ended.out.contains("\u{1B}[?1000l") && ended.out.contains("\u{1B}[?1049l"))
   }
 
+  @Test("The linear mode prints lines, takes commands and numbers, and reports changes")
+  func plain() async throws {
+    let sandbox = try await sandbox(rings: true)
+    let input = "1\\nadd Pills daily at 7pm\\ndone 1\\nlist\\nnonsense\\nquit\\n"
+    let output = try await sandbox.run(
+      "/bin/sh", ["-c", "printf '\(input)' | '\(Sandbox.binary)' ui --plain"],
+      environment: ["TZ": "UTC", "BELFRY_DEVICE": "laptop", "BELFRY_NOW": Self.typed])
+    let lines = output.out.split(separator: "\n").map(String.init)
+    #expect(
+      lines.first == "1: Rent reminder, ringing, next Fri 09:00, since 09:00, Mon, Fri 09:00",
+      "\(output.out)")
+    #expect(output.out.contains("Pay landlord"))
+    #expect(output.out.contains("Added Pills"))
+    #expect(output.out.contains("Done: Rent reminder (Mon 23 Nov 2026, 09:00)"))
+    #expect(lines.contains("1: Pills, today 19:00, daily 19:00"), "\(output.out)")
+    #expect(!output.out.contains("\u{1B}"))
+    #expect(output.status == 0)
+  }
+
   @Test("Without a terminal, or on a dumb one, the reason is told")
   func refusals() async throws {
     let sandbox = try await sandbox()

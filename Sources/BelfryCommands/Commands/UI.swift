@@ -13,9 +13,13 @@ struct UI: ParsableCommand {
       a adds, / filters, u undoes, q quits. What others change is shown at once.
 
         belfry ui
+        belfry ui --plain      # lines instead of a screen, for screen readers
 
       Other keys: lines such as 'done = D' in the file 'keys' of the configuration folder.
       """)
+
+  @Flag(help: "Print lines, and read commands: for screen readers and pipes.")
+  var plain = false
 
   @Option(help: "The store's folder (default: BELFRY_STORE, else the data folder).")
   var store: String?
@@ -24,12 +28,15 @@ struct UI: ParsableCommand {
 
   func run() throws {
     let context = try CommandContext(store: store ?? root.store, color: root.color ?? .auto)
+    if plain { return PlainRunner(StoreBackend(context)).run() }
     let terminal = context.environment["TERM"] ?? ""
     if terminal == "dumb" || terminal.isEmpty {
       throw CommandError(
         .notPossible,
         "the full screen needs a terminal that can move its cursor, and TERM is '\(Printable.text(terminal))'.",
-        hint: "Or use the commands: belfry list, belfry done.")
+        hint:
+          "Lines instead of a screen: belfry ui --plain. Or the commands: belfry list, belfry done."
+      )
     }
     guard let session = TerminalSession(isColored: context.style.isColored) else {
       throw CommandError(

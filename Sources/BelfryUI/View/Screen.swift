@@ -107,7 +107,7 @@ enum ListView {
         let mark =
           list.marked.contains(alarm.id) ? "*" : list.changed.contains(alarm.id) ? "+" : " "
         buffer.put(
-          mark, column: area.column, row: row, CellStyle(.palette(3), on: .standard, .bold))
+          mark, column: area.column, row: row, .bold)
         // The lines of the list begin with two spaces.
         buffer.put(styled: alarm.line, column: area.column + 1, row: row, until: limit)
         guard alarm.id == list.selected else { continue }
@@ -190,7 +190,7 @@ enum PromptView {
     case .question(let question):
       buffer.put(
         "\(question.text) y/n", column: 1, row: area.row,
-        CellStyle(.palette(3), on: .standard, .bold))
+        .bold)
     case .output(let title, _):
       buffer.put("belfry \(title)", column: 1, row: area.row, .faint)
     case .browsing: drawMessage(state, area, &buffer)
@@ -215,7 +215,7 @@ enum PromptView {
     } else if let problem = state.list.content.problems.first {
       buffer.put(
         TextWidth.cut(problem, to: area.columns - 2), column: 1, row: area.row,
-        CellStyle(.palette(3), on: .standard, []))
+        .bold)
     }
   }
 

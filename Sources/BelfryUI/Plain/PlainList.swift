@@ -1,0 +1,73 @@
+import BelfryCore
+
+/// The list of alarms as lines for a screen reader: no boxes, no columns, nothing that is drawn over.
+struct PlainList {
+  private var rows: [AlarmRow] = []
+
+  /// The reason why there are no alarms; nil if there are some.
+  private var placeholder: String?
+
+  init() {}
+
+  init(_ content: ListContent) {
+    rows = content.rows.compactMap(\.alarm)
+    placeholder = rows.isEmpty ? content.placeholder : nil
+  }
+
+  /// Returns a line for each alarm, with its number: `1: Rent, pending, since 08:00, monthly 1st 08:00`.
+  var lines: [String] {
+    placeholder.map { [$0] }
+      ?? rows.enumerated().map { "\($0.offset + 1): \(PlainList.text($0.element))" }
+  }
+
+  /// Returns a line for each alarm that is new, gone, or different from an earlier list.
+  func changes(since before: PlainList) -> [String] {
+    let old = Dictionary(before.rows.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
+    let now = Set(rows.map(\.id))
+    return rows.enumerated().compactMap { index, row in
+      let line = PlainList.text(row)
+      guard let earlier = old[row.id] else { return "New \(index + 1): \(line)" }
+      return PlainList.text(earlier) == line ? nil : "Changed \(index + 1): \(line)"
+    } + before.rows.filter { !now.contains($0.id) }.map { "Gone: \($0.title)" }
+  }
+
+  /// Returns the words of a typed command, with the id of an alarm instead of its number behind the verb.
+  func command(_ text: String) -> [String] {
+    var words = ShellWords.split(text)
+    if words.first == "belfry" { words.removeFirst() }
+    if words.count == 1, let row = row(words[0]) { return ["show", row.id.text] }
+    guard words.count > 1, let row = row(words[1]) else { return words }
+    words[1] = row.id.text
+    return words
+  }
+
+  private func row(_ word: String) -> AlarmRow? {
+    guard let number = Int(word), rows.indices.contains(number - 1) else { return nil }
+    return rows[number - 1]
+  }
+
+  /// Returns an alarm in words: its title first, then the state and the times of the line.
+  private static func text(_ row: AlarmRow) -> String {
+    let parts = plain(row.line).split(separator: "  ").map { $0.drop { $0 == " " } }.filter {
+      !$0.isEmpty
+    }
+    let state = row.state == .active ? nil : row.state.rawValue
+    let rest = parts.filter { $0 != row.title && $0 != state ?? "" }
+    return ([row.title] + [state].compactMap { $0 } + rest.map(String.init)).joined(separator: ", ")
+  }
+
+  /// Returns a text without escape sequences for colors.
+  static func plain(_ text: String) -> String {
+    var result = ""
+    var rest = text[...]
+    while let character = rest.popFirst() {
+      guard character == "\u{1B}" else {
+        result.append(character)
+        continue
+      }
+      let end = rest.firstIndex { $0.isLetter } ?? rest.endIndex
+      rest = end == rest.endIndex ? rest[end...] : rest[rest.index(after: end)...]
+    }
+    return result
+  }
+}
