@@ -66,12 +66,15 @@ public enum Invocation {
     }
   }
 
-  /// Returns the arguments with the command that `belfry` alone stands for: on a terminal, the list.
+  /// Returns the arguments with the command that `belfry` alone stands for: on a terminal, the full screen, or the list if
+  /// the terminal cannot show that.
   private static func expanded(_ arguments: [String]) -> [String] {
     guard Belfry.withoutRootOptions(arguments).isEmpty, isatty(STDOUT_FILENO) == 1 else {
       return arguments
     }
-    return arguments + ["list", "--start"]
+    let terminal = getenv("TERM").map { String(cString: $0) } ?? ""
+    let canShow = isatty(STDIN_FILENO) == 1 && !["", "dumb"].contains(terminal)
+    return arguments + (canShow ? ["ui"] : ["list", "--start"])
   }
 
   /// Makes the allocator keep freed memory for the next allocation, however large it is.

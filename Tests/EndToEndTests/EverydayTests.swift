@@ -107,13 +107,18 @@ import Testing
 
   // MARK: The start
 
-  @Test("belfry alone shows the list and the next steps on a terminal, and the help elsewhere")
+  @Test(
+    "belfry alone opens the full screen, shows the list on a dumb terminal, and the help elsewhere")
   func start() async throws {
     let sandbox = try await Sandbox.withTea()
-    let shown = try await sandbox.onTerminal(input: "", now: "2026-11-20T22:42:00Z")
+    let screen = try await sandbox.onTerminal(input: "q", after: "keys", now: at("09:01:00"))
+    #expect(screen.status == 0 && screen.out.contains("1 Alarms"), "\(screen.out)")
+    let dumb = ["TERM": "dumb"]
+    let shown = try await sandbox.onTerminal(
+      input: "", now: "2026-11-20T22:42:00Z", environment: dumb)
     #expect(shown.status == 0 && shown.out.contains("Tea"), "\(shown.out)")
     #expect(shown.out.contains("To add one: belfry add TITLE WHEN."), "\(shown.out)")
-    let urgent = try await sandbox.onTerminal(input: "", now: at("09:01:00"))
+    let urgent = try await sandbox.onTerminal(input: "", now: at("09:01:00"), environment: dumb)
     #expect(urgent.out.contains("To answer: belfry done ALARM"), "\(urgent.out)")
     let list = try await sandbox.onTerminal("list", input: "", now: at("09:01:00"))
     #expect(!list.out.contains("To answer:"))

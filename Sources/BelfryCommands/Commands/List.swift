@@ -40,7 +40,7 @@ struct List: ParsableCommand {
   @Flag(help: "Show the id of each alarm.")
   var ids = false
 
-  /// True if `belfry` alone was typed.
+  /// True if `belfry` alone was typed, on a terminal that cannot show the full screen.
   @Flag(help: .hidden)
   var start = false
 

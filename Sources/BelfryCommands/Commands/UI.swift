@@ -9,6 +9,8 @@ struct UI: ParsableCommand {
     commandName: "ui",
     abstract: "Open the full screen: list, answer, add and look back.",
     discussion: """
+      'belfry' alone does this on a terminal.
+
       The keys are those of vi and of most full-screen programs; ? shows them. d marks as done, s stops, z snoozes, S skips, \
       a adds, / filters, u undoes, q quits. What others change is shown at once.
 

@@ -44,6 +44,14 @@ final class StoreBackend: UIBackend {
 
   // MARK: Reading
 
+  /// The text of a store without alarms.
+  private static let empty = """
+    No alarms yet. Press a and type one:
+      Rent every month on the 1st at 9am
+
+    The alarms of another device: quit, then belfry clone URL
+    """
+
   func list(filter: String, columns: Int) -> ListContent {
     let context = present
     let now = context.storeContext.now
@@ -52,8 +60,7 @@ final class StoreBackend: UIBackend {
     let civil = context.storeContext.zones.local.civil(at: now)
     var content = ListContent(clock: context.times.time(civil.time))
     guard let store = store(context) else {
-      content.placeholder =
-        "No alarms yet. Press a and type one, such as: Rent every month on the 1st at 9am"
+      content.placeholder = StoreBackend.empty
       return content
     }
     subscribe(to: store)
@@ -86,7 +93,7 @@ final class StoreBackend: UIBackend {
     content.rows = StoreBackend.rows(listing, AlarmTable(output, ids: .of(all.ambiguous)))
     content.placeholder =
       words.isEmpty
-      ? "No alarms yet. Press a and type one, such as: Rent every month on the 1st at 9am"
+      ? StoreBackend.empty
       : "No alarm matches '\(Printable.text(filter))'."
     if let next = all.ringingFirst(1).first, let time = next.next?.at {
       let now = context.storeContext.now
