@@ -58,7 +58,8 @@ public final class FileLock: Sendable {
 
   /// Returns the description of the process that holds a lock; nil if no process holds it.
   public static func holder(of path: String) -> String? {
-    let file = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
+    // Only for reading: the end of a write would wake processes that watch the file.
+    let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     guard file >= 0 else { return nil }
     defer { close(file) }
     return flock(file, LOCK_SH | LOCK_NB) == 0 ? nil : holder(file)
