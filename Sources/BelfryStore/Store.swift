@@ -380,7 +380,7 @@ public final class Store: Sendable {
     lastTick.map { abs(context.now.seconds(since: $0)) < Store.maxTickAge } ?? false
   }
   /// The maximum age of the last tick of a scheduler that runs, in seconds.
-  private static let maxTickAge: Int64 = 900
+  public static let maxTickAge: Int64 = 900
 
   /// The known heartbeats of the other devices.
   public var deviceHeartbeats: DeviceHeartbeats { local.heartbeats.read() }

@@ -257,7 +257,8 @@ import Testing
         Call(
           "battery", "predict", "--level", "50", "--drain", "3", "--hours", "5",
           is: "BatteryPrediction"),
-        Call("status", is: "Status"), Call("doctor", is: "Doctor"), Call("hooks", lists: "Hook"),
+        Call("status", is: "Status"), Call("status", "--format", "json", is: "StatusLine"),
+        Call("doctor", is: "Doctor"), Call("hooks", lists: "Hook"),
         Call("hooks", "install", lists: "Hook"), Call("hooks", "uninstall", lists: "Hook"),
         Call("calls", is: "Calls"), Call("service", "install", "--dry-run", is: "ServiceUnits"),
         Call("import", sandbox.root + "/tasks.json", "--dry-run", is: "Import"),

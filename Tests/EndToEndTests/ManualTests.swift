@@ -80,6 +80,7 @@ import Testing
     Article(path: manual + "Scheduler.md"),
     Article(path: manual + "Channels.md", setup: ["belfry tier plus"]),
     Article(path: manual + "Battery.md"),
+    Article(path: manual + "StatusBars.md"),
     Article(path: manual + "Settings.md"),
     Article(
       path: manual + "Store.md", setup: alarms + [holidays],

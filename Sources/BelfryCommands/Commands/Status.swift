@@ -9,13 +9,37 @@ struct Status: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "status",
     abstract: "Show the state of the branch, the remotes and devices.",
-    discussion: "Uses no network: the state of the remotes is that of the last sync.")
+    discussion: """
+      Uses no network: the state of the remotes is that of the last sync.
+
+      With --format, print one line for a status bar or a prompt instead: what rings, was missed, is pending or snoozed, \
+      or else what rings next. With --follow, print a line on each change. Configurations are in the article \
+      "Status bars and prompts" of the manual.
+
+        belfry status --format waybar --follow
+        belfry status --format tmux --width 30
+        belfry status --format prompt          # empty if nothing needs you
+      """)
+
+  @Option(
+    help: "Print one line, in the form of a bar or prompt.")
+  var format: StatusLineFormat?
+
+  @Flag(help: "With --format: print a line on each change, until stopped.")
+  var follow = false
+
+  @Option(help: "With --format: the maximum width in columns (default: 40).")
+  var width: Int?
+
+  @Flag(help: "With --format: show the time until the next alarm.")
+  var relative = false
 
   @OptionGroup var common: CommonOptions
   @ParentCommand var root: Belfry
 
   func run() throws {
     let context = try common.context(root)
+    if try writeLine(context) { return }
     let store = try context.open(.reading)
     let status = try StoreStatus(of: store)
     context.warnings.warn(about: status.problems)
@@ -77,6 +101,32 @@ struct Status: ParsableCommand {
         "  \(Printable.text(item.device.name))\(item.isHere ? " (this device)" : "") \(item.device.id.short): \(activity)\(replacement ?? "")"
       )
     }
+  }
+
+  /// Prints the line of `--format`. Returns false without this option.
+  private func writeLine(_ context: CommandContext) throws -> Bool {
+    guard let format else {
+      if follow || relative || width != nil {
+        throw CommandError(
+          .usage, "--follow, --width and --relative need --format.",
+          hint: "For example: belfry status --format plain --follow")
+      }
+      return false
+    }
+    if common.json, format != .json {
+      throw CommandError(
+        .usage, "--format \(format.rawValue) and --json cannot be combined.",
+        hint: "Leave one of them out.")
+    }
+    let width = width ?? StatusLine.defaultWidth
+    guard StatusLine.widths.contains(width) else {
+      throw CommandError(
+        .usage, "--width is \(width), which is not possible.", hint: "Give a number from 10 to 500."
+      )
+    }
+    let output = StatusLineOutput(context, format, width: width, isRelative: relative)
+    try follow ? output.follow() : output.write()
+    return true
   }
 
   private func count(_ number: Int, _ word: String) -> String {

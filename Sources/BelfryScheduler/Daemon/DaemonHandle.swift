@@ -42,6 +42,12 @@ public struct DaemonHandle: Sendable {
   /// The description of the daemon's process; nil if no daemon runs.
   public var process: String? { FileLock.holder(of: path) }
 
+  /// The time on the system's clock at which the daemon counts as unresponsive without another heartbeat; nil if there is no
+  /// heartbeat.
+  public var deadline: Instant? {
+    heartbeat?.promise.adding(seconds: DaemonHandle.slack + 1)
+  }
+
   /// Returns the state of the daemon.
   ///
   /// - Parameter probes: True to poke the daemon and wait up to three seconds for its reaction. Otherwise this
