@@ -70,7 +70,7 @@ struct DaemonCommand: AsyncParsableCommand {
           await context.restoreSoundOutput()
           return await context.soundState()
         },
-        notifier: notifier,
+        notifier: notifier, promptFile: context.environment.promptFile(of: store.device),
         log: { DaemonLog(current()).write($0) }))
     try await daemon.run()
   }

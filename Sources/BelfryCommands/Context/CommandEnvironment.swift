@@ -123,6 +123,19 @@ struct CommandEnvironment: Sendable {
     return access(folder, W_OK) == 0 ? folder : nil
   }
 
+  /// Returns the path of the file that the daemon of a store writes for prompts of shells: `belfry/prompt` in the runtime
+  /// folder for the store at the default path, `belfry/prompt-ID` for another one; nil without a runtime folder.
+  ///
+  /// - Parameter device: The id of the store's device.
+  func promptFile(of device: Identifier) -> String? {
+    let home = (try? folder("XDG_DATA_HOME", ".local/share")).map {
+      CommandEnvironment.absolute("\($0)/belfry")
+    }
+    return runtimeFolder.map {
+      "\($0)/belfry/prompt" + (storePath == home ? "" : "-\(device.text)")
+    }
+  }
+
   private static func folder(
     _ variable: String, _ fallback: String, _ variables: [String: String]
   ) throws -> String {

@@ -31,6 +31,8 @@ struct AlarmQueue {
     var urgency = SyncUrgency.quiet
     /// The state at the last evaluation; nil before the first one.
     var state: AlarmStatus.State?
+    /// The state that `attention` counts; nil before the first evaluation of this record.
+    var countedState: AlarmStatus.State?
     /// True if the alarm is neither deleted nor disabled.
     var isArmed = false
     /// True if the alarm is armed and has an active cascade.
@@ -50,6 +52,7 @@ struct AlarmQueue {
     var urgencies = [Int](repeating: 0, count: SyncUrgency.cascading.rawValue + 1)
     var heartbeats = 0
     var partners = 0
+    var attention = AttentionCounts()
 
     /// Counts an entry, or with -1, counts it no longer.
     mutating func add(_ entry: Entry?, _ count: Int = 1) {
@@ -57,6 +60,7 @@ struct AlarmQueue {
       if entry.urgency != .quiet { urgencies[entry.urgency.rawValue] += count }
       if entry.hasCascade || entry.namesDevices { heartbeats += count }
       if entry.isFromPartner { partners += count }
+      if let state = entry.countedState { attention.add(state, count) }
     }
 
     var urgency: SyncUrgency {
@@ -90,6 +94,8 @@ struct AlarmQueue {
   private(set) var nextWake: Instant?
   /// The highest urgency of any alarm.
   var urgency: SyncUrgency { totals.urgency }
+  /// The numbers of alarms that need an answer.
+  var attention: AttentionCounts { totals.attention }
   /// True if any alarm was set by a partner.
   var hasPartners: Bool { totals.partners > 0 }
   /// True if the store does not have an answer that was carried out in memory.
@@ -230,6 +236,7 @@ struct AlarmQueue {
         result.hasResponse = true
       }
       entries[id]?.state = status.state
+      entries[id]?.countedState = status.state
       entries[id]?.next = timeline.ringsHere ? status.nextRinging : nil
       entries[id]?.urgency =
         switch status.state {

@@ -85,6 +85,8 @@ public final class Daemon: Sendable {
     public var notifier: ServiceNotifier?
     /// The reader of the battery; nil to send no battery warnings.
     public var gauge: BatteryGauge?
+    /// The path of the file with the text for prompts of shells; nil for none.
+    public var promptFile: String?
     /// Returns the audibility of the sounds of alarms; `unknown` if no check applies.
     public var checkSound: @Sendable () async -> SoundOutput.State
 
@@ -96,10 +98,11 @@ public final class Daemon: Sendable {
       hooks: @escaping @Sendable (ActiveDeliveries) -> HookDelivery,
       gauge: BatteryGauge? = nil,
       checkSound: @escaping @Sendable () async -> SoundOutput.State = { .unknown },
-      notifier: ServiceNotifier? = nil,
+      notifier: ServiceNotifier? = nil, promptFile: String? = nil,
       log: @escaping @Sendable (DaemonLogEvent) -> Void
     ) {
       self.notifier = notifier
+      self.promptFile = promptFile
       self.gauge = gauge
       self.checkSound = checkSound
       self.command = command
@@ -152,7 +155,10 @@ public final class Daemon: Sendable {
     ) {
       sender.yield($0)
     }
+    let prompt = dependencies.promptFile.map { PromptFile($0) }
+    defer { prompt?.remove() }
     loop.begin()
+    prompt?.show(loop.attention)
     source.watch(zones: loop.zoneFiles)
     loop.seesAllChanges = source.seesAllChanges
     loop.seesReplacement = source.seesReplacement
@@ -165,6 +171,7 @@ public final class Daemon: Sendable {
         source.watch(branch: loop.store.branch.filesAndConfiguration)
       }
       loop.handle(event)
+      prompt?.show(loop.attention)
       source.watch(zones: loop.zoneFiles)
       let reopening = loop.takeReopening()
       if !reopening.isEmpty {
@@ -181,6 +188,8 @@ public final class Daemon: Sendable {
     }
     dependencies.notifier?.stopping()
     loop.stopWatching()
+    // The end of running hooks can take some time.
+    prompt?.remove()
     await activeDeliveries.close()
     dependencies.log(.stopped)
   }

@@ -120,6 +120,9 @@ struct DaemonLoop {
   /// The files with the rules of the time zones in use.
   var zoneFiles: Set<String> { context.zones.files }
 
+  /// The numbers of alarms that need an answer.
+  var attention: AttentionCounts { alarms.attention }
+
   /// The time of the next evaluation of an alarm; nil if never.
   var nextRing: Instant? { alarms.nextWake }
 
