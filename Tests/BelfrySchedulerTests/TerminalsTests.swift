@@ -100,6 +100,20 @@ import Testing
     #expect(screen.text.contains("** Rent"))
   }
 
+  @Test("A terminal that is known to show desktop notifications gets one, also over a program")
+  func notice() async throws {
+    let sandbox = try Sandbox()
+    let screen = try Screen(sandbox)
+    try await screen.run("TERM=xterm-kitty exec sh -c '\(raw)'", .program)
+    let terminals = Terminals(user: geteuid(), folder: screen.folder)
+    // It does not count, because the terminal may show none.
+    #expect(await terminals.show(["** Rent;\u{7}", "   Mon"], bell: true) == 0)
+    let title = "\u{1B}]99;i=belfry:d=0;Rent;\u{1B}\\"
+    #expect(screen.text == "\u{7}" + title + "\u{1B}]99;i=belfry:p=body;Mon\u{1B}\\")
+    await terminals.repeat(["** Rent"], bell: false)
+    #expect(!screen.text.contains("d=1"))
+  }
+
   @Test(
     "A screen that shows the store's alarms gets no text; one of another store, or a stopped one, does"
   )

@@ -130,6 +130,20 @@ struct TerminalProcesses: Sendable {
     return stat("/proc/\(process)", &status) == 0 && status.st_uid == geteuid()
   }
 
+  /// Returns the environment variables of the session on a terminal; nil if it belongs to another user, or there is none.
+  func environment(of device: UInt32) -> [String: String]? {
+    guard let user = processes.values.first(where: { $0.terminal == device }),
+      TerminalProcesses.isOwn(user.session),
+      let bytes = try? DurableFile.readStream("/proc/\(user.session)/environ")
+    else { return nil }
+    let pairs = bytes.split(separator: 0).compactMap { entry -> (String, String)? in
+      let text = String(decoding: entry, as: UTF8.self)
+      guard let equals = text.firstIndex(of: "=") else { return nil }
+      return (String(text[..<equals]), String(text[text.index(after: equals)...]))
+    }
+    return Dictionary(pairs) { first, _ in first }
+  }
+
   /// The tmux servers of this user.
   var tmuxServers: [TmuxServer] {
     var result: [Int32: TmuxServer] = [:]

@@ -42,6 +42,9 @@ public struct Terminals: Sendable {
   /// | a shell | the lines |
   /// | another program | the bell; as a last resort the lines |
   ///
+  /// A terminal that is known to understand it also gets the sequence of a desktop notification, see `TerminalNotice`. In
+  /// tmux, that is the terminal of the client.
+  ///
   /// Logins are preferred. As a last resort, programs that read whole lines are preferred to those that may fill the
   /// screen.
   ///
@@ -87,6 +90,8 @@ public struct Terminals: Sendable {
     let use: TerminalUse
     /// True if the terminal passes on each key.
     let isRaw: Bool
+    /// The control sequence of notifications; nil if none is known to work.
+    let notice: TerminalNotice?
   }
 
   private func screens(_ paths: [String], _ processes: TerminalProcesses) -> [Screen] {
@@ -99,7 +104,8 @@ public struct Terminals: Sendable {
       let isRaw = tcgetattr(file, &settings) == 0 && settings.c_lflag & tcflag_t(ICANON) == 0
       let device = UInt32(truncatingIfNeeded: status.st_rdev)
       let use = processes.use(of: device, isRaw: isRaw, store: store)
-      return Screen(path: path, device: device, use: use, isRaw: isRaw)
+      let notice = processes.environment(of: device).flatMap { TerminalNotice($0) }
+      return Screen(path: path, device: device, use: use, isRaw: isRaw, notice: notice)
     }
   }
 
@@ -109,10 +115,13 @@ public struct Terminals: Sendable {
   ) async -> Int {
     var count = 0
     for screen in screens {
+      let notice = screen.notice?.sequence(lines) ?? ""
       switch screen.use {
       case .belfry: count += 1
-      case .shell: count += write(Terminals.text(lines, bell: bell), to: screen.path) ? 1 : 0
-      case .program: if bell { _ = write("\u{7}", to: screen.path) }
+      case .shell:
+        count += write(Terminals.text(lines, bell: bell) + notice, to: screen.path) ? 1 : 0
+      // Nobody may see the notification: it does not count.
+      case .program: if bell { _ = write("\u{7}" + notice, to: screen.path) }
       case .tmuxClient, .tmuxPane, .unused: break
       }
     }
@@ -133,7 +142,10 @@ public struct Terminals: Sendable {
           continue
         }
         guard await server.show(Terminals.message(lines), on: shown.terminal) else { continue }
-        if bell { _ = write("\u{7}", to: client.path) }
+        // Not through the pane: its terminal is tmux.
+        let notice = client.notice?.sequence(lines) ?? ""
+        let text = (bell ? "\u{7}" : "") + notice
+        if !text.isEmpty { _ = write(text, to: client.path) }
         count += 1
       }
     }
