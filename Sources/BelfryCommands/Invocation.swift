@@ -72,8 +72,8 @@ public enum Invocation {
     guard Belfry.withoutRootOptions(arguments).isEmpty, isatty(STDOUT_FILENO) == 1 else {
       return arguments
     }
-    let terminal = getenv("TERM").map { String(cString: $0) } ?? ""
-    let canShow = isatty(STDIN_FILENO) == 1 && !["", "dumb"].contains(terminal)
+    let terminal = getenv("TERM").map { String(cString: $0) }
+    let canShow = isatty(STDIN_FILENO) == 1 && !Style.isDumb(terminal)
     return arguments + (canShow ? ["ui"] : ["list", "--start"])
   }
 

@@ -57,6 +57,11 @@ public struct InputContext: Sendable {
       }, homeZone: homeZone)
   }
 
+  /// Returns the context in the zone that a schedule names; the same one if it names none.
+  public func with(zoneOf draft: ScheduleDraft) -> InputContext {
+    draft.zone.flatMap { zoneNames.rules($0) }.map { with(zone: $0) } ?? self
+  }
+
   /// Returns the same context with another time zone, and with another calendar unless it is nil.
   public func with(zone: TimeZoneRules, calendar: WorkCalendar? = nil) -> InputContext {
     InputContext(

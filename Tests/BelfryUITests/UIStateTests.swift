@@ -73,7 +73,7 @@ import Testing
     ui.type("zzz")
     ui.press("esc")
     #expect(ui.state.list.filter.isEmpty)
-    // What was read for an older filter does not count.
+    // A list that was read for an older filter is left out.
     ui.press("/")
     ui.type("Alarm 11")
     ui.send(.list(ui.content(""), filter: ""))

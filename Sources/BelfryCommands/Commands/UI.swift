@@ -32,7 +32,7 @@ struct UI: ParsableCommand {
     let context = try CommandContext(store: store ?? root.store, color: root.color ?? .auto)
     if plain { return PlainRunner(StoreBackend(context)).run() }
     let terminal = context.environment["TERM"] ?? ""
-    if terminal == "dumb" || terminal.isEmpty {
+    if Style.isDumb(terminal) {
       throw CommandError(
         .notPossible,
         "the full screen needs a terminal that can move its cursor, and TERM is '\(Printable.text(terminal))'.",

@@ -230,7 +230,7 @@ struct CommandContext {
     guard let batteryWarning else { return }
     let isMoving =
       !isStill && !ownSettings.reducedMotion
-      && !["", "dumb"].contains(environment["TERM"] ?? "")
+      && !Style.isDumb(environment["TERM"])
     SlideIn.show(batteryWarning, style, isMoving: isMoving)
   }
 

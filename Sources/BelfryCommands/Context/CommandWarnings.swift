@@ -64,14 +64,21 @@ final class CommandWarnings: Sendable {
 
   /// Warns if no alarm rings on this device.
   func warn(about scheduler: SchedulerState) {
+    guard let problem = CommandWarnings.problem(of: scheduler) else { return }
+    warn(problem.message, remedy: problem.remedy)
+  }
+
+  /// Returns the reason why no alarm rings on this device; nil if alarms ring.
+  static func problem(of scheduler: SchedulerState) -> (message: String, remedy: String?)? {
     switch scheduler {
-    case .daemon, .ticks: break
+    case .daemon, .ticks: nil
     case .unresponsive(let process):
-      warn(
+      (
         "the daemon does not respond, so no alarm rings: \(Printable.text(process)).",
-        remedy: DaemonRemedy.restart)
+        DaemonRemedy.restart
+      )
     case .absent:
-      warn("the scheduler does not run, so no alarm rings on this device: belfry service install")
+      ("the scheduler does not run, so no alarm rings on this device: belfry service install", nil)
     }
   }
 

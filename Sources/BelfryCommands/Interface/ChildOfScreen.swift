@@ -76,19 +76,14 @@ struct ChildOfScreen {
   func edit(_ path: String, with editor: String) { _ = spawn("\(editor) \"$1\"", [path]) }
 
   private func spawn(_ script: String, _ arguments: [String]) -> Int32 {
-    for (name, value) in variables where name == "BELFRY_NOW" { setenv(name, value, 1) }
-    defer { if context.clockOffset != 0 { restoreClock() } }
+    let clock = variables["BELFRY_NOW"].map { "export BELFRY_NOW='\($0)'; " } ?? ""
     var words: [UnsafeMutablePointer<CChar>?] =
-      (["sh", "-c", script, "belfry"] + arguments).map { strdup($0) } + [nil]
+      (["sh", "-c", clock + script, "belfry"] + arguments).map { strdup($0) } + [nil]
     defer { for word in words { free(word) } }
     var process = pid_t()
     guard posix_spawn(&process, "/bin/sh", nil, nil, &words, environ) == 0 else { return 1 }
     var status: Int32 = 0
     while waitpid(process, &status, 0) < 0, errno == EINTR {}
     return status & 0x7F == 0 ? status >> 8 & 0xFF : 1
-  }
-
-  private func restoreClock() {
-    if let fixed = context.environment["BELFRY_NOW"] { setenv("BELFRY_NOW", fixed, 1) }
   }
 }

@@ -90,7 +90,7 @@ final class StoreBackend: UIBackend {
     if let selected { listing = AlarmListing(selected.selected(of: listing.summaries)) }
     listing = listing.sorted()
     let output = AlarmOutput(store: store, style: style(columns, context))
-    content.rows = StoreBackend.rows(listing, AlarmTable(output, ids: .of(all.ambiguous)))
+    content.rows = AlarmTable(output, ids: .of(all.ambiguous)).rows(listing).map(StoreBackend.row)
     content.placeholder =
       words.isEmpty
       ? StoreBackend.empty
@@ -102,33 +102,23 @@ final class StoreBackend: UIBackend {
       // The daemon reports what rings. Without one, the time does.
       nextChange.withLock { $0 = $0.map { min($0, max(time, now)) } }
     }
-    if !SchedulerState(store).isRunning {
-      content.problems.append(
-        "The scheduler does not run, so no alarm rings on this device: belfry service install")
+    if let problem = CommandWarnings.problem(of: SchedulerState(store)) {
+      content.problems.append(problem.message.capitalizedFirst)
     }
     content.problems += problems.prefix(3).map {
       "\(Printable.text($0.path)) is not valid: see belfry doctor"
     }
   }
 
-  /// Returns the rows of a table. Its lines are the alarms in their order, with a heading before each group.
-  private static func rows(_ listing: AlarmListing, _ table: AlarmTable) -> [ListRow] {
-    var lines = table.text(listing).split(separator: "\n")[...]
-    var rows: [ListRow] = []
-    var last: AlarmTable.Group?
-    for position in 0..<listing.count {
-      guard let summary = listing[position] else { continue }
-      let group = table.group(summary.status)
-      if group != last, let heading = lines.popFirst() { rows.append(.heading(String(heading))) }
-      last = group
-      guard let line = lines.popFirst() else { break }
-      rows.append(
-        .alarm(
-          AlarmRow(
-            id: summary.id, title: Printable.text(summary.shownTitle), state: summary.state,
-            line: String(line))))
+  private static func row(_ row: AlarmTable.Row) -> ListRow {
+    switch row {
+    case .heading(let text): .heading(text)
+    case .alarm(let summary, let line):
+      .alarm(
+        AlarmRow(
+          id: summary.id, title: Printable.text(summary.shownTitle), state: summary.state,
+          line: line))
     }
-    return rows
   }
 
   func details(_ id: Identifier, columns: Int) -> [String] {
@@ -145,7 +135,8 @@ final class StoreBackend: UIBackend {
         StoreBackend.lastEntries)
       let rows = entries.map { entries in
         let day = log.day(entries).map { context.times.shortDate($0) } ?? ""
-        return "  " + style.paint(day.padded(to: 8), .faint) + log.row(entries).drop { $0 == " " }
+        return "  " + style.paint(TextWidth.padded(day, to: 8), .faint)
+          + log.row(entries).drop { $0 == " " }
       }
       if !rows.isEmpty { lines += ["", "  " + style.paint("last entries", .faint)] + rows }
       return lines
@@ -220,7 +211,8 @@ final class StoreBackend: UIBackend {
       last = day
       let by = "  \(Printable.text(fields[2]))  \(fields[0])"
       let room = max(8, columns - 9 - TextWidth.of(by))
-      let subject = TextWidth.cut(Printable.text(fields[3]), to: room).padded(to: room)
+      let subject = TextWidth.padded(
+        TextWidth.cut(Printable.text(fields[3]), to: room), to: room)
       let time = CivilTime(clock).map { times.time($0) } ?? clock
       lines.append(
         PageLine(
@@ -256,11 +248,7 @@ final class StoreBackend: UIBackend {
         ]
       }
       let draft = try Input.schedule(line.schedule, in: parser.context)
-      let rules = draft.zone.flatMap { context.storeContext.zones.zone(named: $0) }
-      let input =
-        rules.map { parser.context.with(zone: $0, calendar: parser.context.calendar) }
-        ?? parser.context
-      let schedule = try draft.schedule(in: input)
+      let schedule = try draft.schedule(in: parser.context.with(zoneOf: draft))
       return dates(line, schedule, draft.zone, style, context)
     } catch {
       let failure =
@@ -389,12 +377,5 @@ final class StoreBackend: UIBackend {
     guard let next = nextChange.withLock({ $0 }) else { return 60_000 }
     let now = context.present(after: opened).storeContext.now
     return Int(max(50, min(60_000, next.milliseconds - now.milliseconds + 5)))
-  }
-}
-
-extension String {
-  /// Returns the text with spaces behind it, up to a width.
-  fileprivate func padded(to width: Int) -> String {
-    self + String(repeating: " ", count: max(0, width - TextWidth.of(self)))
   }
 }

@@ -16,7 +16,7 @@ struct PhoneText {
       let when = recorded.occurrence.map { ", \(context.times.full($0))" } ?? ""
       Console.line("\(recorded.action.label): \(Printable.text(recorded.title))\(when).")
     }
-    for refusal in report.refusals { warn(about: refusal) }
+    warn(about: report.refusals)
     if report.isStandby {
       return Console.line("Another device publishes the tasks at present.")
     }
@@ -51,14 +51,16 @@ struct PhoneText {
     showProblems(status.problems)
   }
 
-  /// Warns about a move on the phone that is not possible.
-  func warn(about refusal: PhoneReport.Refusal) {
+  /// Warns about moves on the phone that are not possible.
+  func warn(about refusals: [PhoneReport.Refusal]) {
     let output = AlarmOutput(
       now: context.storeContext.now, zones: context.storeContext.zones, style: context.style)
-    let reason = MoveErrorText(refusal.alarm, output).error(refusal.reason).message
-    CommandDiagnostic.warn(
-      "\(Printable.text(refusal.alarm.title)), \(context.times.full(refusal.occurrence)), was moved on the phone, and is back at its time: \(reason)"
-    )
+    for refusal in refusals {
+      let reason = MoveErrorText(refusal.alarm, output).error(refusal.reason).message
+      CommandDiagnostic.warn(
+        "\(Printable.text(refusal.alarm.title)), \(context.times.full(refusal.occurrence)), was moved on the phone, and is back at its time: \(reason)"
+      )
+    }
   }
 
   /// The choices, in one line: `+health, without titles`.

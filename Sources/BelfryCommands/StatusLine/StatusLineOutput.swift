@@ -23,7 +23,7 @@ struct StatusLineOutput {
     self.isRelative = isRelative
   }
 
-  /// What was read of the store.
+  /// The state of the store at one moment, and its line.
   private struct Reading {
     let store: Store?
     let attention: AttentionReading
@@ -79,7 +79,7 @@ struct StatusLineOutput {
     while true {
       let present = presentContext
       var reading = try read(present, wasPresent: wasPresent)
-      // What has changed before the watch began is read again.
+      // A change before the watch began may have been missed.
       if try watch.watch(reading.store) { reading = try read(present, wasPresent: wasPresent) }
       if reading.store != nil { (wasPresent, looks) = (true, 0) }
       if reading.text != shown {

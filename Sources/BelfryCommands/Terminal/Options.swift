@@ -18,7 +18,7 @@ struct PagerOptions: ParsableArguments {
   /// verb. Call it behind everything that asks the user, such as the welcome pages.
   func start(_ context: CommandContext, _ root: Belfry) {
     if noPager || root.noPager || context.isQuiet { return }
-    if ["", "dumb"].contains(context.environment["TERM"] ?? "") { return }
+    if Style.isDumb(context.environment["TERM"]) { return }
     Console.page { context.pager }
   }
 }

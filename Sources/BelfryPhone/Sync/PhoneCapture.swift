@@ -70,9 +70,7 @@ struct PhoneCapture {
       let title = ForeignAlarm.title(line.title),
       let draft = try? Input.schedule(line.schedule, in: input)
     else { return nil }
-    let rules = draft.zone.flatMap { input.zoneNames.rules($0) }
-    let context = rules.map { input.with(zone: $0, calendar: input.calendar) } ?? input
-    guard let schedule = try? draft.schedule(in: context) else { return nil }
+    guard let schedule = try? draft.schedule(in: input.with(zoneOf: draft)) else { return nil }
     return Words(
       title: title, schedule: schedule, zone: draft.zone.map { .named($0) },
       tags: Set(line.tags.compactMap { try? AlarmTag($0) }), warnings: warnings,

@@ -115,6 +115,28 @@ package struct AlarmTable: Sendable {
     parts(alarms).map { String(decoding: $0, as: UTF8.self) }.joined()
   }
 
+  /// A line of the table.
+  package enum Row {
+    case heading(String)
+    case alarm(AlarmSummary, line: String)
+  }
+
+  /// Returns the lines of the table: the alarms in their order, with a heading before each group.
+  ///
+  /// - Parameter alarms: the alarms in the order of `AlarmListing.sorted()`.
+  package func rows(_ alarms: AlarmListing) -> [Row] {
+    var lines = text(alarms).split(separator: "\n").map(String.init)[...]
+    var rows: [Row] = []
+    var last: Group?
+    for summary in alarms.summaries {
+      let group = group(summary.state, summary.next)
+      if group != last, let heading = lines.popFirst() { rows.append(.heading(heading)) }
+      last = group
+      if let line = lines.popFirst() { rows.append(.alarm(summary, line: line)) }
+    }
+    return rows
+  }
+
   /// Returns the parts of the table in UTF-8, to be written one after another.
   ///
   /// - Parameter alarms: the alarms in the order of `AlarmListing.sorted()`.

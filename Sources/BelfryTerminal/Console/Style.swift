@@ -43,7 +43,12 @@ package struct Style: Sendable {
 
   /// Returns true if the values of `NO_COLOR` and `TERM` allow colors on a terminal.
   static func allowsColor(noColor: String, terminal: String) -> Bool {
-    noColor.isEmpty && !["", "dumb"].contains(terminal)
+    noColor.isEmpty && !isDumb(terminal)
+  }
+
+  /// Returns true if a terminal cannot move its cursor, by its `TERM`.
+  package static func isDumb(_ terminal: String?) -> Bool {
+    ["", "dumb"].contains(terminal ?? "")
   }
 
   /// Returns the width of a terminal in columns, or nil if the descriptor is not a terminal.

@@ -65,6 +65,11 @@ package enum TextWidth {
     return result + "…"
   }
 
+  /// Returns a text with spaces behind it, up to a width.
+  package static func padded(_ text: String, to columns: Int) -> String {
+    text + String(repeating: " ", count: max(0, columns - of(text)))
+  }
+
   /// Returns a text wrapped between words. A line is wider than `columns` only if a single word is.
   package static func wrapped(_ text: String, to columns: Int) -> [String] {
     var lines: [String] = []

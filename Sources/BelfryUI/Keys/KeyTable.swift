@@ -49,8 +49,6 @@ package struct KeyTable: Sendable {
       binding(.pageUp, "pageup ctrl-u ctrl-b", "Go up a page", nil, Set(Place.allCases)),
       binding(.top, "g home", "Go to the top", nil, Set(Place.allCases)),
       binding(.bottom, "G end", "Go to the end", nil, Set(Place.allCases)),
-      binding(.nextMatch, "n", "Go to the next match", nil, [.text]),
-      binding(.previousMatch, "N", "Go to the match before", nil, [.text]),
       binding(.nextTab, "tab ]", "Show the next page", nil, Set(Place.allCases)),
       binding(.previousTab, "shift-tab [", "Show the page before", nil, Set(Place.allCases)),
       binding(.commandLine, ":", "Type a command of belfry", nil, Set(Place.allCases)),

@@ -1,11 +1,11 @@
-/// What a key does.
+/// An action that a key can start.
 package enum UICommand: String, CaseIterable, Sendable {
   // The place.
   case down, up, pageDown, pageUp, top, bottom
   case nextTab, previousTab, later, earlier
   case open, back, quit, suspend, repaint
   // The list.
-  case filter, nextMatch, previousMatch, mark, markAll
+  case filter, mark, markAll
   // Answers and changes.
   case done, stop, snooze, snoozeFor, skip, move, pause, enable, ring, delete
   case add, rename, edit, editFile, undo, redo

@@ -55,9 +55,6 @@ package struct Buffer: Hashable, Sendable {
     cells = Array(repeating: .blank, count: size.columns * size.rows)
   }
 
-  /// The whole screen.
-  package var area: Area { Area(column: 0, row: 0, columns: size.columns, rows: size.rows) }
-
   /// The cells of a row.
   package func row(_ row: Int) -> ArraySlice<Cell> {
     cells[row * size.columns..<(row + 1) * size.columns]

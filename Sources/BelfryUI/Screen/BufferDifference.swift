@@ -22,7 +22,7 @@ package struct BufferDifference {
 
   /// Returns the bytes; none if nothing differs.
   ///
-  /// - Parameter old: What the terminal shows; nil if that is not known, so that everything is sent.
+  /// - Parameter old: The screen that the terminal shows; nil if it is not known, so that everything is sent.
   package static func bytes(from old: Buffer?, to new: Buffer, _ colors: Colors) -> [UInt8] {
     if old == new { return [] }
     var difference = BufferDifference(colors)

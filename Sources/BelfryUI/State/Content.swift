@@ -67,14 +67,14 @@ package enum ListRow: Hashable, Sendable {
   package var alarm: AlarmRow? { if case .alarm(let row) = self { row } else { nil } }
 }
 
-/// What a list shows, made for a width.
+/// The content of the list, made for a width.
 package struct ListContent: Hashable, Sendable {
   package var rows: [ListRow]
-  /// What the head of the screen says about the next alarm: `next Rent in 12 min`.
+  /// The next alarm, for the head of the screen: `next Rent in 12 min`.
   package var next: String
   /// The time: `09:41`.
   package var clock: String
-  /// What is wrong, a sentence each.
+  /// The problems, a sentence each.
   package var problems: [String]
   /// The text of an empty list.
   package var placeholder: String

@@ -39,7 +39,6 @@ extension UIState {
     case .suspend: return [.suspend]
     case .repaint: return [.repaint]
     case .filter: return begin(.filter, list.filter)
-    case .nextMatch, .previousMatch: return []
     case .mark:
       guard let id = list.selected else { return [] }
       list.marked.formSymmetricDifference([id])

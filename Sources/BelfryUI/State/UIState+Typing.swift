@@ -1,6 +1,6 @@
 import BelfryCore
 
-/// What is typed: prompts, questions, the search in the help, the output of commands.
+/// The input of text: prompts, answers to questions, the search in the help; and the output of commands.
 extension UIState {
   mutating func begin(_ purpose: Prompt.Purpose, _ text: String) -> [UIEffect] {
     let prompt = Prompt(purpose: purpose, editor: LineEditor(text))

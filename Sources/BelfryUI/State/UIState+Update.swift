@@ -8,7 +8,7 @@ extension UIState {
     case .input(let input): return handle(input)
     case .resized(let size):
       self.size = size
-      return readAll()
+      return readShown()
     case .list(let content, let filter): return filter == list.filter ? take(content) : []
     case .details(let id, let lines):
       if details?.id == id {
@@ -34,13 +34,11 @@ extension UIState {
   }
 
   /// Returns the effects of the start.
-  package mutating func begin() -> [UIEffect] { readAll() }
+  package mutating func begin() -> [UIEffect] { readShown() }
 
   // MARK: Reading
 
   /// Reads everything that is shown, and the list, which the head of the screen needs.
-  private func readAll() -> [UIEffect] { readShown() }
-
   private func readShown() -> [UIEffect] {
     [readList] + readDetails() + (tab == .alarms ? [] : [readPage(tab)])
   }

@@ -81,7 +81,7 @@ package struct UIState: Sendable {
     package let isError: Bool
   }
 
-  /// What the keys mean.
+  /// The meaning of the keys.
   package enum Mode: Sendable {
     case browsing
     case prompt(Prompt)
@@ -103,7 +103,7 @@ package struct UIState: Sendable {
 
     package let purpose: Purpose
     package internal(set) var editor: LineEditor
-    /// What the text means, below the line.
+    /// The meaning of the text, shown above the line.
     package internal(set) var preview: [String] = []
     /// The words that can complete the text.
     package internal(set) var completions: [String] = []

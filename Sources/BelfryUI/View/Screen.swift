@@ -17,7 +17,7 @@ extension UIState {
     HeadView.draw(self, in: layout.head, &buffer)
     switch mode {
     case .help(let editor, let top): HelpView.draw(self, editor, top, layout, &buffer)
-    case .output(let title, let page): drawOutput(title, page, layout, &buffer)
+    case .output(_, let page): PageView.draw(page, in: layout.main, &buffer)
     default: drawTab(layout, &buffer)
     }
     PromptView.draw(self, layout, &buffer)
@@ -41,9 +41,13 @@ extension UIState {
       PageView.draw(details?.lines, details?.top ?? 0, in: side, &buffer)
     }
   }
+}
 
-  private func drawOutput(_ title: String, _ page: Page, _ layout: Layout, _ buffer: inout Buffer) {
-    PageView.draw(page, in: layout.main, &buffer)
+extension Buffer {
+  /// Shows a row of an area as selected.
+  fileprivate mutating func select(row: Int, of area: Area) {
+    let line = Area(column: area.column, row: row, columns: area.columns, rows: 1)
+    restyle(line) { $0 = CellStyle().with(.reverse) }
   }
 }
 
@@ -111,8 +115,7 @@ enum ListView {
         // The lines of the list begin with two spaces.
         buffer.put(styled: alarm.line, column: area.column + 1, row: row, until: limit)
         guard alarm.id == list.selected else { continue }
-        let line = Area(column: area.column, row: row, columns: area.columns, rows: 1)
-        buffer.restyle(line) { $0 = CellStyle().with(.reverse) }
+        buffer.select(row: row, of: area)
       }
     }
   }
@@ -121,16 +124,21 @@ enum ListView {
 /// Lines of text, with a mark where there is more.
 enum PageView {
   static func draw(_ page: UIState.Page?, in area: Area, _ buffer: inout Buffer) {
-    draw(page?.lines.map(\.text), page?.top ?? 0, in: area, &buffer)
+    draw(page?.lines, page?.top ?? 0, in: area, &buffer) { $0.text }
     guard let page, let row = page.selected.map({ $0 - page.top }), (0..<area.rows).contains(row)
     else {
       return
     }
-    let line = Area(column: area.column, row: area.row + row, columns: area.columns, rows: 1)
-    buffer.restyle(line) { $0 = CellStyle().with(.reverse) }
+    buffer.select(row: area.row + row, of: area)
   }
 
   static func draw(_ lines: [String]?, _ top: Int, in area: Area, _ buffer: inout Buffer) {
+    draw(lines, top, in: area, &buffer) { $0 }
+  }
+
+  private static func draw<Line>(
+    _ lines: [Line]?, _ top: Int, in area: Area, _ buffer: inout Buffer, text: (Line) -> String
+  ) {
     guard let lines else {
       buffer.put(
         "Reading …", column: area.column + 1, row: area.row, .faint,
@@ -139,7 +147,8 @@ enum PageView {
     }
     let limit = area.column + area.columns
     for (offset, line) in lines.dropFirst(top).prefix(area.rows).enumerated() {
-      buffer.put(styled: line, column: area.column + 1, row: area.row + offset, until: limit)
+      buffer.put(
+        styled: text(line), column: area.column + 1, row: area.row + offset, until: limit)
     }
     let more = lines.count - top - area.rows
     if more > 0 {

@@ -58,7 +58,7 @@ struct PhoneTasks {
   func runLast() async {
     do {
       let report = try await run()
-      for refusal in report.refusals { PhoneText(context).warn(about: refusal) }
+      PhoneText(context).warn(about: report.refusals)
     } catch is PhoneError {
       // The folder is missing or another one.
     } catch {
@@ -68,7 +68,7 @@ struct PhoneTasks {
 
   /// Warns about moves that are not possible, and asks with a notification about tasks that were deleted together.
   func ask(about report: PhoneReport) async {
-    for refusal in report.refusals { PhoneText(context).warn(about: refusal) }
+    PhoneText(context).warn(about: report.refusals)
     if report.newlyHeld <= 0 { return }
     let message = Notification.Message(
       id: context.storeContext.makeIdentifier(),

@@ -1,4 +1,5 @@
 import ArgumentParser
+import BelfryActions
 import BelfryCore
 import BelfryDocuments
 import BelfryPhone
@@ -137,9 +138,8 @@ struct PhoneSetupCommand: AsyncParsableCommand {
   /// Returns the tags that no alarm has.
   private func unused(_ tags: Set<AlarmTag>, _ store: Store) throws -> [AlarmTag] {
     if tags.isEmpty { return [] }
-    let used = try store.allAlarms().alarms.filter { !$0.isDeleted }
-      .reduce(into: Set<AlarmTag>()) { $0.formUnion($1.tags) }
-    return tags.subtracting(used).sorted { $0.text < $1.text }
+    let used = TagUse.all(of: try store.overview().summaries).map(\.tag)
+    return tags.subtracting(used).sorted()
   }
 
   private func tags() throws -> Set<AlarmTag> {
