@@ -206,7 +206,7 @@ let package = Package(
         "BelfryActions", "BelfryCore", "BelfryInput", "BelfryPhone", "BelfryStore",
         "BelfryScheduler", "Files", "Git", "TestSupport",
       ],
-      path: "Tests/Simulation", exclude: ["run"]),
+      path: "Tests/Simulation", exclude: ["run"], swiftSettings: unoptimized),
     .target(
       name: "TestSupport", dependencies: ["BelfryCore", subprocess, system],
       path: "Tests/TestSupport"),
