@@ -62,39 +62,3 @@ import Testing
     #expect(hold.isComplete)
   }
 }
-
-/// The input that terminals send.
-@Suite struct KeyReaderTests {
-  private func events(_ pieces: String...) -> [KeyReader.Event] {
-    var reader = KeyReader()
-    return pieces.flatMap { reader.read(Array($0.utf8)) }
-  }
-
-  @Test func plainKeysAreRead() {
-    #expect(events("d ", "ä") == [.key("d", .press), .key(" ", .press), .key("ä", .press)])
-    #expect(events("\u{1B}") == [.escape])
-  }
-
-  @Test func keysOfTheKittyProtocolAreRead() {
-    #expect(
-      events("\u{1B}[32u", "\u{1B}[32;1:2u", "\u{1B}[32;1:3u") == [
-        .key(" ", .press), .key(" ", .repeated), .key(" ", .release),
-      ])
-    #expect(events("\u{1B}[100;1:1u") == [.key("d", .press)])
-    #expect(events("\u{1B}[99;5u") == [.key("\u{3}", .press)])
-    #expect(events("\u{1B}[27u") == [.escape])
-    #expect(events("\u{1B}[27;1:3u").isEmpty)
-  }
-
-  @Test func responsesOfTheTerminalAreRead() {
-    #expect(events("\u{1B}[?11u\u{1B}[?62;22c") == [.keyboardFlags(11), .attributes])
-  }
-
-  @Test func partialAndUnknownSequencesAreHandled() {
-    #expect(events("\u{1B}[32;1", ":3u") == [.key(" ", .release)])
-    // Arrow keys, function keys and invalid input are ignored.
-    #expect(events("\u{1B}[A", "\u{1B}OP", "\u{1B}[15~", "\u{1B}[999999999u").isEmpty)
-    #expect(events("\u{1B}[A", "d") == [.key("d", .press)])
-    #expect(events("\u{1B}[" + String(repeating: "1", count: 100), "d") == [.key("d", .press)])
-  }
-}

@@ -63,22 +63,20 @@ import Testing
   func shownKeys() {
     var screen = FiringScreen(title: "Rent", badge: "weekly", time: "09:00", subtitle: "Mon")
     screen.keysCount = false
-    let style = Style(isColored: false, width: 80)
-    let paused = screen.lines(columns: 80, rows: 24, style).joined()
+    let paused = screen.render(Size(80, 24)).lines.joined()
     #expect(paused.contains("Rent") && paused.contains("after a pause"))
     #expect(!paused.contains("[d]") && !paused.contains("[q]"))
     screen.keysCount = true
-    #expect(screen.lines(columns: 80, rows: 24, style).joined().contains("[d] done"))
+    #expect(screen.render(Size(80, 24)).lines.joined().contains("[d] done"))
   }
 
   @Test("The firing screen names the other alarms that ring")
   func others() {
-    let style = Style(isColored: false, width: 80)
     var screen = FiringScreen(title: "Rent", badge: "weekly", time: "09:00", subtitle: "Mon")
-    #expect(!screen.lines(columns: 80, rows: 24, style).joined().contains("Also ringing"))
+    #expect(!screen.render(Size(80, 24)).lines.joined().contains("Also ringing"))
     screen.others = ["Tea", "Milk"]
     for rows in [10, 24] {
-      let text = screen.lines(columns: 80, rows: rows, style).joined()
+      let text = screen.render(Size(80, rows)).lines.joined()
       #expect(text.contains("Also ringing: Tea, Milk"), "\(text)")
     }
   }

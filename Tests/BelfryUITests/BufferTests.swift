@@ -1,6 +1,6 @@
 import Testing
 
-@testable import BelfryUI
+@testable import BelfryTerminal
 
 @Suite struct BufferTests {
   @Test("Text is cut at the edge, and a wide character is not cut in half")
@@ -79,12 +79,52 @@ import Testing
     var buffer = Buffer(Size(10, 1))
     buffer.put("red", column: 0, row: 0, CellStyle(.rgb(255, 0, 0), on: .palette(4), .bold))
     #expect(BufferDifference.bytes(from: buffer, to: buffer, .rgb).isEmpty)
-    func text(_ colors: BufferDifference.Colors) -> String {
+    func text(_ colors: TerminalColors) -> String {
       String(decoding: BufferDifference.bytes(from: nil, to: buffer, colors), as: UTF8.self)
     }
     #expect(text(.none).contains("\u{1B}[0;1mred"))
     #expect(text(.palette16).contains("\u{1B}[0;1;91;44mred"))
     #expect(text(.palette256).contains("\u{1B}[0;1;38;5;196;44mred"))
     #expect(text(.rgb).contains("\u{1B}[0;1;38;2;255;0;0;44mred"))
+  }
+
+  @Test("A list that scrolls is moved by the terminal, and a repaint needs no clearing")
+  func scrolling() {
+    func list(_ first: Int, selected: Int) -> Buffer {
+      var buffer = Buffer(Size(100, 40))
+      buffer.put("head", column: 0, row: 0)
+      for row in 1..<39 {
+        let text = "alarm \(first + row) " + String(repeating: "abc ", count: 18) + "日本"
+        buffer.put(text, column: 2, row: row, first + row == selected ? .bold : .plain)
+      }
+      buffer.put("foot", column: 0, row: 39)
+      return buffer
+    }
+    for (from, to) in [(0, 1), (5, 2), (0, 10), (9, 0), (3, 3)] {
+      let (old, new) = (list(from, selected: from + 38), list(to, selected: to + 20))
+      let bytes = BufferDifference.bytes(from: old, to: new, .rgb)
+      #expect(bytes.count < 2_000, "\(from) to \(to): \(bytes.count)")
+      if abs(to - from) == 1 { #expect(bytes.count < 600, "\(bytes.count)") }
+      var model = ScreenModel(old.size)
+      model.write(BufferDifference.bytes(from: nil, to: old, .rgb))
+      model.write(bytes)
+      #expect(model.unknown.isEmpty, "\(model.unknown)")
+      #expect(model.cells == new.cells)
+      let repaint = BufferDifference.bytes(from: nil, to: new, .rgb, clears: false)
+      #expect(!String(decoding: repaint, as: UTF8.self).contains("\u{1B}[2J"))
+      model.cells = Array(repeating: Cell(character: "?", style: .bold), count: model.cells.count)
+      model.write(repaint)
+      #expect(model.cells == new.cells)
+    }
+  }
+
+  @Test("Rows as text carry their styles, and the address of a link is no text")
+  func text() {
+    var buffer = Buffer(Size(12, 1))
+    buffer.put(
+      styled: "\u{1B}[1ma\u{1B}[0m \u{1B}]8;;https://example.org\u{1B}\\link\u{1B}]8;;\u{7}.",
+      column: 0, row: 0)
+    #expect(buffer.lines == ["a link."])
+    #expect(buffer.rows(.rgb) == ["\u{1B}[0;1ma\u{1B}[0m link.     "])
   }
 }

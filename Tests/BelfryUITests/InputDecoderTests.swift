@@ -1,6 +1,6 @@
 import Testing
 
-@testable import BelfryUI
+@testable import BelfryTerminal
 
 @Suite struct InputDecoderTests {
   private func read(_ text: String) -> [InputEvent] {
@@ -49,12 +49,23 @@ import Testing
 
   @Test("What is not known counts as no key")
   func unknown() {
-    #expect(read("\u{1B}[?62;4c\u{1B}[99x\u{1B}P1$r\u{1B}\\\u{1B}[<35;1;1M").isEmpty)
-    #expect(read("\u{1B}[114;1:3u").isEmpty)
+    #expect(read("\u{1B}[>62;4c\u{1B}[99x\u{1B}P1$r\u{1B}\\\u{1B}[<35;1;1M").isEmpty)
     // A paste without an end is kept back, and its keys are no commands.
     #expect(read("\u{1B}[200~dddq").isEmpty)
     var decoder = InputDecoder()
     #expect(decoder.read(Array(repeating: 0x1B, count: 3)).count == 2)
     #expect(decoder.read([0xFF, 0xC0, 0x80]).count <= 1)
+  }
+
+  @Test("A terminal with the Kitty protocol reports repeats, releases and its flags")
+  func phases() {
+    let space = Key(" ")
+    #expect(
+      read("\u{1B}[32u\u{1B}[32;1:2u\u{1B}[32;1:3u") == [
+        .key(space), .repeated(space), .released(space),
+      ])
+    #expect(read("\u{1B}[100;1:1u\u{1B}[27;1:3u") == [.key(Key("d")), .released(Key(.escape))])
+    #expect(read("\u{1B}[99;5u") == [.key(Key("c", control: true))])
+    #expect(read("\u{1B}[?11u\u{1B}[?62;22c") == [.keyboardFlags(11), .attributes])
   }
 }

@@ -1,5 +1,4 @@
 @testable import BelfryTerminal
-@testable import BelfryUI
 
 /// A terminal that knows the sequences of `BufferDifference`, to compare what it shows with the screen.
 struct ScreenModel {
@@ -8,6 +7,7 @@ struct ScreenModel {
   var cursor: (column: Int, row: Int)?
   private var place = (column: 0, row: 0)
   private var style = CellStyle.plain
+  private var margins: Range<Int>
   /// Sequences that are not known.
   var unknown: [String] = []
   /// Widths that this terminal gives to wide characters: terminals disagree.
@@ -15,12 +15,18 @@ struct ScreenModel {
 
   init(_ size: Size) {
     self.size = size
+    margins = 0..<size.rows
     cells = Array(repeating: .blank, count: size.columns * size.rows)
   }
 
   mutating func write(_ bytes: [UInt8]) {
     var rest = String(decoding: bytes, as: UTF8.self)[...]
     while let character = rest.popFirst() {
+      if character == "\n" || character == "\u{1B}" && rest.first == "M" {
+        if character != "\n" { rest.removeFirst() }
+        move(down: character == "\n")
+        continue
+      }
       guard character == "\u{1B}" else {
         put(character)
         continue
@@ -39,6 +45,12 @@ struct ScreenModel {
     let numbers = parameters.split(separator: ";").compactMap { Int($0) }
     switch (final, parameters) {
     case ("H", _): place = (numbers[1] - 1, numbers[0] - 1)
+    case ("r", ""):
+      margins = 0..<size.rows
+      place = (0, 0)
+    case ("r", _):
+      margins = numbers[0] - 1..<numbers[1]
+      place = (0, 0)
     case ("m", _): style.apply(numbers)
     case ("J", "2"): cells = Array(repeating: .blank, count: cells.count)
     case ("h", "?25"): cursor = place
@@ -47,6 +59,25 @@ struct ScreenModel {
     default: unknown.append("\(parameters)\(final)")
     }
     if cursor != nil { cursor = place }
+  }
+
+  /// Moves the cursor by a row. At a margin, the rows between the margins scroll.
+  private mutating func move(down: Bool) {
+    if place.row != (down ? margins.upperBound - 1 : margins.lowerBound) {
+      place.row += down ? 1 : -1
+      return
+    }
+    var rows = margins.map { Array(cells[$0 * size.columns..<($0 + 1) * size.columns]) }
+    let blank = Array(repeating: Cell.blank, count: size.columns)
+    if down {
+      rows.removeFirst()
+      rows.append(blank)
+    } else {
+      rows.removeLast()
+      rows.insert(blank, at: 0)
+    }
+    let range = margins.lowerBound * size.columns..<margins.upperBound * size.columns
+    cells.replaceSubrange(range, with: rows.flatMap { $0 })
   }
 
   private mutating func put(_ character: Character) {

@@ -1,4 +1,5 @@
 import BelfryCore
+import BelfryTerminal
 
 @testable import BelfryUI
 
@@ -6,6 +7,8 @@ import BelfryCore
 struct UIFixture {
   var state: UIState
   var alarms: [AlarmRow]
+  var holdsToStop = false
+  var isStill = false
   /// The effects that change something.
   var asked: [UIEffect] = []
 
@@ -33,7 +36,8 @@ struct UIFixture {
     let rest = shown.filter { ![.ringing, .pending].contains($0.state) }
     if !rest.isEmpty { rows += [.heading("Tomorrow (\(rest.count))")] + rest.map { .alarm($0) } }
     return ListContent(
-      rows: rows, next: "next Alarm 0 in 5 min", clock: "08:55", placeholder: "No alarm matches.")
+      rows: rows, next: "next Alarm 0 in 5 min", clock: "08:55", placeholder: "No alarm matches.",
+      holdsToStop: holdsToStop, isStill: isStill)
   }
 
   mutating func perform(_ effects: [UIEffect]) {
@@ -50,13 +54,27 @@ struct UIFixture {
       case .preview(let text, _):
         perform(state.update(.preview(text, ["means \(text)", "Tue 1 Dec"])))
       case .complete(let text): perform(state.update(.completions(text, ["done", "dismiss"])))
+      case .readForm(let id): perform(state.update(.form(id, UIFixture.fields)))
+      case .previewEdit(let words, _):
+        perform(
+          state.update(
+            .previewedEdit(words, ["means \(words.dropFirst(2).joined(separator: " "))"])))
       case .endMarks, .repaint: break
       default: asked.append(effect)
       }
     }
   }
 
-  mutating func send(_ event: UIEvent) { perform(state.update(event)) }
+  /// The values that the form of each alarm shows.
+  static let fields = [
+    FormField("Title", "Rent", .option("--title", empty: "")),
+    FormField("Schedule", "monthly 1st 09:00", .phrase),
+    FormField("Tags", "home", .option("--tag", empty: "none")),
+    FormField("Note", "", .option("--note", empty: "")),
+    FormField("Ring until answered", "no", .choice(yes: "--persistent", no: "--no-persistent")),
+  ]
+
+  mutating func send(_ event: UIEvent, at now: Int64 = 0) { perform(state.update(event, at: now)) }
 
   /// Types keys by their names.
   mutating func press(_ names: String...) {

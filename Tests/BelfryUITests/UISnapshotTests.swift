@@ -1,4 +1,5 @@
 import BelfryCore
+import BelfryTerminal
 import Foundation
 import Testing
 
@@ -32,6 +33,11 @@ import Testing
     ui.press("1", "a")
     ui.type("Rent every month on the 1st at 9:00 and a very long title behind it")
     add("add", ui)
+    ui.press("esc", "e")
+    ui.type(" renewal")
+    ui.press("tab", "end")
+    ui.type(", 18:00")
+    add("form", ui)
     ui.press("esc", "/")
     ui.type("nothing")
     add("filter", ui)

@@ -1,4 +1,5 @@
 import BelfryCore
+import BelfryTerminal
 import Testing
 
 @testable import BelfryUI
@@ -181,7 +182,7 @@ import Testing
     #expect(ui.asked.count == 3)
   }
 
-  @Test("What rings opens its own screen, also to be stopped by a held key")
+  @Test("What rings opens its own screen, and is stopped in place")
   func ringing() {
     var ui = UIFixture()
     ui.alarms[4] = UIFixture.row(4, state: .ringing)
@@ -191,6 +192,97 @@ import Testing
     ui.asked = []
     ui.press("s")
     #expect(ui.asked == [.answer(.stop, [ui.alarms[4].id])])
+  }
+
+  @Test("If the setting asks for it, only a held key stops what rings")
+  func holding() {
+    var ui = UIFixture()
+    ui.holdsToStop = true
+    ui.alarms[4] = UIFixture.row(4, state: .ringing)
+    ui.send(.changed)
+    ui.press("g")
+    let stop = UIEvent.input(.key(Key("s")))
+    func hold(until end: Int64) {
+      ui.send(stop, at: 1000)
+      for time in stride(from: Int64(1500), to: end, by: 50) { ui.send(stop, at: time) }
+    }
+    hold(until: 2600)
+    #expect(ui.state.untilTick == 100)
+    #expect(ui.lines[22] == " Hold s to stop Alarm 4  [##########----------]")
+    // The key is released.
+    ui.send(.tick, at: 3000)
+    #expect(ui.asked.isEmpty && ui.state.untilTick == nil)
+    #expect(ui.lines[22] == " Hold s for 3 s to stop Alarm 4.")
+    hold(until: 2600)
+    ui.press("esc")
+    #expect(ui.asked.isEmpty && ui.state.untilTick == nil)
+    hold(until: 4060)
+    #expect(ui.asked == [.answer(.stop, [ui.alarms[4].id])])
+    // Whoever holds the key for longer stops nothing else.
+    ui.send(.ended(.init(lines: ["Stopped Alarm 4."])))
+    ui.send(stop, at: 4100)
+    ui.send(stop, at: 7200)
+    #expect(ui.asked.count == 1 && ui.lines[22] == " Stopped Alarm 4.")
+    ui.send(.tick, at: 8100)
+    #expect(ui.state.untilTick == nil && ui.lines[22] == " Stopped Alarm 4.")
+    // What does not ring is answered at once, and nothing moves if that is not wanted.
+    ui.isStill = true
+    ui.send(.changed)
+    hold(until: 2600)
+    #expect(ui.lines[22] == " Hold s to stop Alarm 4  2 s")
+    ui.press("j")
+    #expect(ui.selected == "Alarm 0")
+    ui.asked = []
+    ui.press("s")
+    #expect(ui.asked == [.answer(.stop, [ui.alarms[0].id])])
+  }
+
+  @Test("The form changes the values that differ, shows what they mean, and keeps what is refused")
+  func form() {
+    var ui = UIFixture()
+    let id = ui.alarms[0].id.text
+    ui.press("e")
+    #expect(ui.lines[1].hasPrefix(" Title                 Rent"))
+    #expect(ui.lines[5].hasPrefix(" Ring until answered   no"))
+    #expect(ui.state.render().cursor == .init(column: 27, row: 1))
+    ui.type(" at 'home'")
+    ui.press("tab", "ctrl-u")
+    ui.type("monthly on the 2nd")
+    ui.press("down", "ctrl-u", "down", "down", "space")
+    #expect(ui.lines[1].hasPrefix("*Title                 Rent at 'home'"))
+    #expect(ui.lines[5].hasPrefix("*Ring until answered   yes   space switches"))
+    #expect(
+      ui.lines[7]
+        == " means monthly on the 2nd --title=Rent at 'home' --tag=none --persistent")
+    let words = [
+      "edit", id, "monthly", "on", "the", "2nd", "--title=Rent at 'home'", "--tag=none",
+      "--persistent",
+    ]
+    ui.press("enter", "enter")
+    #expect(ui.asked == [.run(words)])
+    ui.send(.ended(.init(lines: ["'2nd' is not a time.", "Write 9:00."], isError: true)))
+    #expect(ui.lines[7] == " '2nd' is not a time." && ui.lines[8] == " Write 9:00.")
+    ui.press("space", "enter")
+    #expect(ui.asked.last == .run(words.dropLast()))
+    ui.send(.ended(.init(lines: ["Changed Rent."])))
+    #expect(ui.lines[22] == " Changed Rent." && ui.lines[1].contains("Tomorrow"))
+    ui.asked = []
+    // Without changes, or after a cancel, nothing is done.
+    ui.press("e", "x", "backspace", "enter")
+    #expect(ui.lines[22] == " Nothing has changed.")
+    ui.press("e", "x", "esc")
+    #expect(ui.lines[22] == " Nothing was changed.")
+    ui.press("space", "space", "e")
+    #expect(ui.lines[22].hasPrefix(" The form is for one alarm."))
+    #expect(ui.asked.isEmpty)
+    // A click selects a field.
+    ui.press("esc", "e")
+    ui.send(.resized(Size(40, 10)))
+    ui.press("shift-tab")
+    #expect(ui.state.render().cursor?.row == 5)
+    ui.send(.input(.click(column: 5, row: 4)))
+    ui.send(.input(.paste("a\nb")))
+    #expect(ui.lines[4].hasPrefix("*Note") && ui.lines[4].hasSuffix("a b"))
   }
 
   @Test("A change by something else is marked for a moment")
@@ -246,7 +338,9 @@ import Testing
           UIFixture.row($0 + step % 7, state: $0 % 9 == 0 ? .ringing : .active)
         }
         ui.send(.changed)
-      case 2: ui.send(.time)
+      case 2:
+        ui.send(.time)
+        ui.send(.tick, at: Int64(step) * 70)
       case 3: ui.send(.marksEnded)
       case 4:
         ui.send(

@@ -711,7 +711,7 @@ import Testing
     #expect(parts.first?.contains("Pay landlord") == true)
     #expect(parts.first?.contains("[weekly]") == true)
     // The screen is black, and the cursor is visible again.
-    #expect(parts.first?.contains("\u{1B}[48;2;0;0;0m") == true)
+    #expect(parts.first?.contains("48;5;16m") == true)
     #expect(ring.out.contains("\u{1B}[?25h"))
     #expect(parts.last?.contains(words) == true, "\(ring.out)")
     #expect(try await self.state(sandbox, at("09:01:00")) == state)

@@ -53,6 +53,10 @@ struct RingLoop {
   private let isAutomatic: Bool
   private let opened = ElapsedTime()
 
+  /// The time after which all of the screen is drawn again, in milliseconds: it may be open for days beside other
+  /// programs that write to the terminal.
+  static let repaintInterval: Int64 = 2000
+
   /// - Parameters:
   ///   - first: the alarm to show before the others; nil for the order of their titles.
   ///   - waits: true to show a clock while no alarm rings.
@@ -97,13 +101,13 @@ struct RingLoop {
     let (store, summaries) = try ringing()
     let isRinging = first.map { id in summaries.contains { $0.id == id } } ?? !summaries.isEmpty
     if !isRinging, !waits { throw try nothingRings(store) }
-    guard let session = TerminalSession(isColored: context.style.isColored) else {
+    guard let session = TerminalSession(colors: context.colors) else {
       throw CommandError(
         .notPossible, "the firing screen needs a terminal.",
         hint: "Or run 'belfry done', 'stop', 'snooze' or 'skip'.")
     }
     let settings = try context.settings(store)
-    session.begin()
+    session.begin(.holds)
     let mark = ScreenMark(store: context.storePath)
     defer { withExtendedLifetime(mark) {} }
     var messages: [String] = []
@@ -231,7 +235,6 @@ struct RingLoop {
   ) throws -> Ending {
     let title = Printable.text(summary.title)
     var others = others
-    var reader = KeyReader()
     var hold = Hold(seesReleases: session.seesReleases)
     var lastCheck = elapsed
     var message: String?
@@ -240,39 +243,40 @@ struct RingLoop {
       try origin.map {
         PartnerReply.recipient(of: $0, among: PartnerStore(try ringing().store).partners) != nil
       } ?? false
-    var reply: ReplyLine?
+    var reply: LineEditor?
     var pause = KeyPause(
       at: elapsed, isNeeded: !isExpected,
       hidden: isAutomatic && context.environment["TMUX"] != nil
         ? max(0, Terminals.messageDuration - elapsed) : 0)
     while session.endingSignal == nil {
-      let size = session.size
       var screen = screen(
         summary, settings, others: others, progress: hold.progress(at: elapsed),
-        message: reply?.shown ?? message)
+        message: message)
+      screen.reply = reply
       (screen.isFromPartner, screen.canReply) = (origin != nil, canReply)
       screen.keysCount = pause.isOver
-      session.show(screen.lines(columns: size.columns, rows: size.rows, context.style))
-      let bytes = session.read(milliseconds: 100)
-      let counts = pause.admits(hasInput: !bytes.isEmpty, at: elapsed)
-      // The bytes are read in any case, because a sequence can be split.
-      for event in reader.read(bytes) where counts {
-        if reply != nil {
-          guard let ending = reply?.handle(event) else { continue }
-          reply = nil
+      session.show(screen.render(session.size), repaintingAfter: RingLoop.repaintInterval)
+      let input = session.read(milliseconds: 100)
+      let counts = pause.admits(hasInput: input.hasBytes, at: elapsed)
+      for event in input.events where counts {
+        if var line = reply {
+          let text = RingLoop.type(event, into: &line)
+          reply = text == nil ? line : nil
+          guard let text else { continue }
           session.readText(false)
-          if case .sent(let text) = ending, let origin { message = send(text, to: origin) }
+          if !text.isEmpty, let origin { message = send(text, to: origin) }
           continue
         }
         switch event {
-        // Ctrl-C, and Ctrl-D for the end of input.
-        case .escape, .key("q", .press), .key("\u{3}", .press), .key("\u{4}", .press):
-          return .left(title)
-        case .key(" ", let phase) where settings.slideToStop:
-          if phase == .release { hold.release() } else { hold.press(at: elapsed) }
-        case .key(let key, .press):
+        case .key(let key) where key.closes: return .left(title)
+        case .key(Key(" ")) where settings.slideToStop,
+          .repeated(Key(" ")) where settings.slideToStop:
+          hold.press(at: elapsed)
+        case .released(Key(" ")): hold.release()
+        case .key(let pressed):
+          guard let key = pressed.plain else { continue }
           if key == "r", canReply, question == nil {
-            reply = ReplyLine()
+            reply = LineEditor(limit: PartnerReceipt.longestDetail)
             session.readText(true)
             continue
           }
@@ -297,6 +301,20 @@ struct RingLoop {
       }
     }
     return .left(title)
+  }
+
+  /// Takes an event into the reply that is typed. Returns its text at the end, an empty one if it is not sent; nil while
+  /// the input goes on.
+  private static func type(_ event: InputEvent, into reply: inout LineEditor) -> String? {
+    switch event {
+    case .key(Key(.enter)): return reply.text
+    case .key(Key(.escape)), .key(Key("c", control: true)), .key(Key("g", control: true)): return ""
+    // The end of input.
+    case .key(Key("d", control: true)) where reply.text.isEmpty: return ""
+    case .key(let key), .repeated(let key): _ = reply.handle(key)
+    default: break
+    }
+    return nil
   }
 
   /// Queues a reply. Returns the message about it.

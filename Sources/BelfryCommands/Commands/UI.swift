@@ -40,15 +40,13 @@ struct UI: ParsableCommand {
           "Lines instead of a screen: belfry ui --plain. Or the commands: belfry list, belfry done."
       )
     }
-    guard let session = TerminalSession(isColored: context.style.isColored) else {
+    guard let session = TerminalSession(colors: context.colors) else {
       throw CommandError(
         .notPossible, "the full screen needs a terminal.", hint: "In a script: belfry list --json")
     }
     let (keys, problems) = keys(context)
     for problem in problems { Console.error("warning: \(problem)") }
-    let runner = UIRunner(
-      StoreBackend(context), session, colors: UI.colors(context, terminal), keys: keys)
-    runner.run()
+    UIRunner(StoreBackend(context), session, keys: keys).run()
     if let number = session.endingSignal { throw ExitCode(128 + number) }
   }
 
@@ -60,16 +58,5 @@ struct UI: ParsableCommand {
     else { return (.standard, []) }
     let (table, problems) = KeyTable.standard.reading(String(decoding: file.bytes, as: UTF8.self))
     return (table, problems.map { "\(Printable.text(path)), \($0)" })
-  }
-
-  /// Returns the colors of the terminal.
-  private static func colors(_ context: CommandContext, _ terminal: String)
-    -> BufferDifference.Colors
-  {
-    if !context.style.isColored { return .none }
-    if ["truecolor", "24bit"].contains(context.environment["COLORTERM"] ?? "") { return .rgb }
-    if terminal.contains("256color") || terminal.contains("direct") { return .palette256 }
-    let modern = ["xterm-kitty", "alacritty", "foot", "xterm-ghostty", "ghostty", "wezterm"]
-    return modern.contains(where: terminal.hasPrefix) ? .rgb : .palette16
   }
 }

@@ -19,6 +19,10 @@ struct CommandContext {
   var storePath: String { environment.storePath }
   /// The terminal on standard output.
   var style: Style { environment.style }
+  /// The colors of a full screen.
+  var colors: TerminalColors {
+    TerminalColors(environment.variables, isColored: style.isColored)
+  }
   /// The formatter of times and dates.
   var times: TimeText {
     TimeText(now: storeContext.now, zones: storeContext.zones, format: style.timeFormat)

@@ -80,6 +80,7 @@ final class StoreBackend: UIBackend {
     let (all, problems) = try store.listing()
     let settings = try? context.settings(store)
     content.holdsToStop = settings?.slideToStop ?? false
+    content.isStill = settings?.reducedMotion ?? false
     let words = AlarmFilter.readingPeriods(
       filter.split(separator: " ").map(String.init), InputParser(context).context,
       isTitle: store.hasTitle)
@@ -280,6 +281,17 @@ final class StoreBackend: UIBackend {
     } catch {
       return [style.paint(CommandError(error).message, .yellow)]
     }
+  }
+
+  func form(_ id: Identifier) -> [FormField] {
+    let context = present
+    return store(context).map { EditForm(store: $0, context: context).fields(id) } ?? []
+  }
+
+  func preview(edit words: [String], columns: Int) -> [String] {
+    let context = present
+    guard let store = store(context) else { return [] }
+    return EditForm(store: store, context: context).preview(words, style(columns, context))
   }
 
   func completions(_ line: String) -> [String] {

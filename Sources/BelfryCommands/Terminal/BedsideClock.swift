@@ -33,7 +33,6 @@ struct BedsideClock {
   ///
   /// - Parameter message: the result of the last answer; nil for none.
   func wait(_ session: TerminalSession, message: String?) -> Ending {
-    var reader = KeyReader()
     var state = State()
     var lastLook = Int64.min
     while session.endingSignal == nil {
@@ -52,17 +51,11 @@ struct BedsideClock {
           state.failure = CommandError(error).message
         }
       }
-      let size = session.size
       session.show(
-        screen(state, present.times, message: message)
-          .lines(columns: size.columns, rows: size.rows, context.style))
-      for event in reader.read(session.read(milliseconds: 500)) {
-        switch event {
-        // Ctrl-C, and Ctrl-D for the end of input.
-        case .escape, .key("q", .press), .key("\u{3}", .press), .key("\u{4}", .press):
-          return .closed
-        default: continue
-        }
+        screen(state, present.times, message: message).render(session.size),
+        repaintingAfter: RingLoop.repaintInterval)
+      for case .key(let key) in session.read(milliseconds: 500).events where key.closes {
+        return .closed
       }
     }
     return .closed

@@ -299,9 +299,8 @@ struct CatalogParts {
       title: "Rent reminder", badge: "weekly", note: "Pay landlord", time: "09:00",
       subtitle: "Mon 23 Nov 2026")
     change(&screen)
-    let lines = screen.lines(columns: style.width ?? 80, rows: rows, style)
-    let framed = lines.map { (style.isColored ? Style.black : "") + $0 + style.reset + "|\n" }
-    return Part(name: "firing screen: \(name)", text: framed.joined())
+    return Part(
+      name: "firing screen: \(name)", text: framed(screen.render(Size(style.width ?? 80, rows))))
   }
 
   private var screens: [Part] {
@@ -325,14 +324,19 @@ struct CatalogParts {
     ]
   }
 
+  /// Returns a screen as text, with a mark at the end of each row.
+  private func framed(_ screen: Buffer) -> String {
+    screen.rows(style.isColored ? .rgb : nil).map { $0 + "|\n" }.joined()
+  }
+
   private func clock(
     _ name: String, rows: Int = 24, _ change: (inout ClockScreen) -> Void
   ) -> Part {
     var screen = ClockScreen(time: "22:41", date: "Fri 20 Nov 2026")
     change(&screen)
-    let lines = screen.lines(columns: style.width ?? 80, rows: rows, style)
-    let framed = lines.map { (style.isColored ? Style.black : "") + $0 + style.reset + "|\n" }
-    return Part(name: "firing screen, clock: \(name)", text: framed.joined())
+    return Part(
+      name: "firing screen, clock: \(name)",
+      text: framed(screen.render(Size(style.width ?? 80, rows))))
   }
 
   private var clocks: [Part] {

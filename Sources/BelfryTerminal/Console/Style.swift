@@ -92,16 +92,8 @@ package struct Style: Sendable {
   /// Returns the sequence that starts a color, which `reset` ends; an empty text if the terminal has no colors.
   package func start(_ color: Color) -> String { isColored ? "\u{1B}[\(color.rawValue)m" : "" }
 
-  /// The sequence that sets a black background and a white foreground.
-  package static let black = "\u{1B}[0m\u{1B}[40m\u{1B}[48;2;0;0;0m\u{1B}[97m"
-
   /// The sequence that restores the terminal's default colors.
   package var reset: String { isColored ? "\u{1B}[0m" : "" }
-
-  /// Returns text in a color, followed by the sequence that restores the black screen.
-  package func paintOnBlack(_ text: String, _ color: Color) -> String {
-    isColored ? "\u{1B}[\(color.rawValue)m\(text)\(Style.black)" : text
-  }
 
   /// Returns a line cut to the width of the terminal. Returns it unchanged if there is no terminal.
   package func fit(_ text: String, indent: Int = 0) -> String {

@@ -1,4 +1,4 @@
-/// A decoder of the bytes that a terminal sends: keys, the mouse, pasted text.
+/// A decoder of the bytes that a terminal sends: keys, the mouse, pasted text, and replies to queries.
 ///
 /// Sequences that it does not know are left out as a whole, so that no part of them counts as keys.
 package struct InputDecoder: Sendable {
@@ -111,13 +111,19 @@ package struct InputDecoder: Sendable {
     let final = pending[end]
     pending.removeFirst(end + 1)
     if parameters.hasPrefix("<") { return InputDecoder.mouse(parameters.dropFirst(), final) }
-    if parameters.first.map({ "?>=".contains($0) }) == true { return nil }
+    if parameters.hasPrefix("?") { return InputDecoder.reply(parameters.dropFirst(), final) }
+    if parameters.first.map({ ">=".contains($0) }) == true { return nil }
     let numbers = parameters.split(separator: ";", omittingEmptySubsequences: false)
       .map { Int($0.split(separator: ":").first ?? "") }
     let held = max(0, ((numbers.count > 1 ? numbers[1] : nil) ?? 1) - 1)
     let (alt, control) = (held & 2 != 0, held & 4 != 0)
+    // `code;modifiers:phase`, with 2 for a repeat and 3 for a release.
+    let phase = parameters.split(separator: ";").dropFirst().first?.split(separator: ":")
+      .dropFirst().first
     func key(_ code: Key.Code?) -> InputEvent? {
-      code.map { .key(Key($0, control: control, alt: alt)) }
+      guard let code else { return nil }
+      let key = Key(code, control: control, alt: alt)
+      return phase == "3" ? .released(key) : phase == "2" ? .repeated(key) : .key(key)
     }
     switch final {
     case UInt8(ascii: "Z"): return key(.backTab)
@@ -128,8 +134,6 @@ package struct InputDecoder: Sendable {
       }
       return key(InputDecoder.tilde(numbers.first ?? nil))
     case UInt8(ascii: "u"):
-      // Releases of keys are no presses.
-      if parameters.split(separator: ";").last?.hasSuffix(":3") == true { return nil }
       guard let code = numbers.first ?? nil, let scalar = Unicode.Scalar(UInt32(code)) else {
         return nil
       }
@@ -143,6 +147,15 @@ package struct InputDecoder: Sendable {
         return key(.character(held & 1 != 0 ? Character(character.uppercased()) : character))
       }
     default: return key(InputDecoder.arrow(final))
+    }
+  }
+
+  /// Returns the event of a reply to a query, without its question mark.
+  private static func reply(_ parameters: Substring, _ final: UInt8) -> InputEvent? {
+    switch final {
+    case UInt8(ascii: "c"): .attributes
+    case UInt8(ascii: "u"): Int(parameters).map { .keyboardFlags($0) }
+    default: nil
     }
   }
 

@@ -20,7 +20,19 @@ package struct Key: Hashable, Sendable {
     isAlt = alt
   }
 
-  package init(_ character: Character) { self.init(.character(character)) }
+  package init(_ character: Character, control: Bool = false) {
+    self.init(.character(character), control: control)
+  }
+
+  /// The character; nil for other keys, and with Ctrl or Alt.
+  package var plain: Character? {
+    if case .character(let character) = code, !isControl, !isAlt { character } else { nil }
+  }
+
+  /// True for the keys that close a screen without text: q, Escape, Ctrl-C, and Ctrl-D for the end of input.
+  package var closes: Bool {
+    [Key("q"), Key(.escape), Key("c", control: true), Key("d", control: true)].contains(self)
+  }
 
   /// The name as people write it, which `init(named:)` reads: `d`, `ctrl-r`, `space`, `enter`.
   package var name: String {
@@ -72,12 +84,20 @@ package struct Key: Hashable, Sendable {
 
 /// Something that a terminal reports.
 package enum InputEvent: Hashable, Sendable {
-  /// A key was pressed, or repeats.
+  /// A key was pressed. On a terminal that does not report repeats, a held key is pressed again and again.
   case key(Key)
+  /// A held key repeats, on a terminal that reports it.
+  case repeated(Key)
+  /// A key was released, on a terminal that reports it.
+  case released(Key)
   /// A button of the mouse was pressed in a cell.
   case click(column: Int, row: Int)
   /// The wheel was turned: the number of steps, negative for up.
   case wheel(Int, column: Int, row: Int)
   /// Text was pasted.
   case paste(String)
+  /// The reply of a terminal with the Kitty keyboard protocol: its flags.
+  case keyboardFlags(Int)
+  /// The reply to the query of the device attributes, which every terminal sends.
+  case attributes
 }

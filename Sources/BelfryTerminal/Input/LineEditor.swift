@@ -5,11 +5,12 @@ package struct LineEditor: Hashable, Sendable {
   /// The place of the cursor: the number of characters before it.
   package private(set) var cursor: Int
 
-  /// The greatest length.
-  private static let limit = 4096
+  /// The greatest length, in characters.
+  private let limit: Int
 
   /// Creates a line with the cursor behind its text.
-  package init(_ text: String = "") {
+  package init(_ text: String = "", limit: Int = 4096) {
+    self.limit = limit
     characters = Array(text.filter { !$0.isNewline })
     cursor = characters.count
   }
@@ -20,7 +21,7 @@ package struct LineEditor: Hashable, Sendable {
   /// Inserts text at the cursor. Line ends become spaces.
   package mutating func insert(_ text: String) {
     let new = text.map { $0.isNewline || $0 == "\t" ? " " : $0 }
-      .prefix(max(0, LineEditor.limit - characters.count))
+      .prefix(max(0, limit - characters.count))
     characters.insert(contentsOf: new, at: cursor)
     cursor += new.count
   }

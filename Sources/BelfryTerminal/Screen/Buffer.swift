@@ -1,5 +1,3 @@
-import BelfryTerminal
-
 /// The size of a screen, in columns and rows.
 package struct Size: Hashable, Sendable {
   package var columns: Int
@@ -47,6 +45,11 @@ package struct Buffer: Hashable, Sendable {
   package struct Cursor: Hashable, Sendable {
     package let column: Int
     package let row: Int
+
+    package init(column: Int, row: Int) {
+      self.column = column
+      self.row = row
+    }
   }
 
   /// Creates an empty screen.
@@ -58,6 +61,12 @@ package struct Buffer: Hashable, Sendable {
   /// The cells of a row.
   package func row(_ row: Int) -> ArraySlice<Cell> {
     cells[row * size.columns..<(row + 1) * size.columns]
+  }
+
+  /// Replaces a row; nil for an empty one.
+  mutating func setRow(_ row: Int, _ new: [Cell]?) {
+    let range = row * size.columns..<(row + 1) * size.columns
+    cells.replaceSubrange(range, with: new ?? Array(repeating: .blank, count: size.columns))
   }
 
   // MARK: Drawing
@@ -90,6 +99,11 @@ package struct Buffer: Hashable, Sendable {
         guard put(character, &place, row, style, limit) else { break }
         continue
       }
+      // A string of the terminal, such as the address of a link.
+      if rest.first == "]" {
+        rest = Buffer.afterString(rest)
+        continue
+      }
       guard rest.first == "[", let end = rest.dropFirst().firstIndex(where: { $0.isLetter }) else {
         continue
       }
@@ -104,6 +118,13 @@ package struct Buffer: Hashable, Sendable {
       rest = rest[rest.index(after: end)...]
     }
     return place
+  }
+
+  /// Returns the text behind the end of a string of the terminal. Without an end, all of it is text.
+  private static func afterString(_ text: Substring) -> Substring {
+    guard let end = text.firstIndex(where: { $0 == "\u{7}" || $0 == "\u{1B}" }) else { return text }
+    let rest = text[text.index(after: end)...]
+    return text[end] == "\u{1B}" && rest.first == "\\" ? rest.dropFirst() : rest
   }
 
   /// Gives the cells of an area a style, and keeps their characters.
@@ -167,7 +188,25 @@ package struct Buffer: Hashable, Sendable {
 
   // MARK: Text
 
-  /// The rows as text without colors, for tests and for the linear mode.
+  /// Returns the rows as text of their whole width.
+  ///
+  /// - Parameter colors: The colors of the sequences for styles; nil for no sequences.
+  package func rows(_ colors: TerminalColors?) -> [String] {
+    (0..<size.rows).map { row in
+      var line = ""
+      var style = CellStyle.plain
+      for cell in self.row(row) {
+        guard let character = cell.character else { continue }
+        let wanted = colors?.reduced(cell.style) ?? .plain
+        if wanted != style { line += "\u{1B}[\(wanted.parameters)m" }
+        style = wanted
+        line.append(character)
+      }
+      return style == .plain ? line : line + "\u{1B}[0m"
+    }
+  }
+
+  /// The rows as text without styles, for tests.
   package var lines: [String] {
     (0..<size.rows).map { row in
       var line = String(self.row(row).compactMap(\.character))

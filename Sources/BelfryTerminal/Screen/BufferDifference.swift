@@ -1,15 +1,10 @@
-import BelfryTerminal
-
 /// The bytes that change what a terminal shows into another screen.
 ///
 /// Only cells that differ are sent. The terminal shows the change at once if it knows synchronized output.
 package struct BufferDifference {
-  /// The colors that a terminal can show.
-  package enum Colors: Sendable {
-    case none, palette16, palette256, rgb
-  }
-
-  private let colors: Colors
+  private let colors: TerminalColors
+  /// True if the terminal was cleared.
+  private var isBlank = false
   private var bytes: [UInt8] = []
   private var style: CellStyle?
   /// The place of the terminal's cursor; nil if it is not known.
@@ -18,16 +13,32 @@ package struct BufferDifference {
   /// Cells between two changes that are sent again rather than skipped: a move of the cursor has about this length.
   private static let gap = 4
 
-  private init(_ colors: Colors) { self.colors = colors }
+  private init(_ colors: TerminalColors) { self.colors = colors }
 
   /// Returns the bytes; none if nothing differs.
   ///
-  /// - Parameter old: The screen that the terminal shows; nil if it is not known, so that everything is sent.
-  package static func bytes(from old: Buffer?, to new: Buffer, _ colors: Colors) -> [UInt8] {
+  /// - Parameters:
+  ///   - old: The screen that the terminal shows; nil if it is not known, so that everything is sent.
+  ///   - clears: False if the terminal shows cells of the same screen, so that it needs not be cleared before all are sent.
+  package static func bytes(
+    from old: Buffer?, to new: Buffer, _ colors: TerminalColors, clears: Bool = true
+  ) -> [UInt8] {
     if old == new { return [] }
-    var difference = BufferDifference(colors)
     let known = old?.size == new.size ? old : nil
-    if known == nil { difference.append("\u{1B}[0m\u{1B}[2J") }
+    let plain = bytes(from: known, to: new, BufferDifference(colors), clears: clears)
+    guard let known, let scroll = BufferScroll(from: known, to: new) else { return plain }
+    var start = BufferDifference(colors)
+    start.append(scroll.sequence)
+    let scrolled = bytes(from: scroll.applied(to: known), to: new, start, clears: false)
+    return scrolled.count < plain.count ? scrolled : plain
+  }
+
+  private static func bytes(
+    from known: Buffer?, to new: Buffer, _ start: BufferDifference, clears: Bool
+  ) -> [UInt8] {
+    var difference = start
+    difference.isBlank = known == nil && clears
+    if difference.isBlank { difference.append("\u{1B}[0m\u{1B}[2J") }
     for row in 0..<new.size.rows { difference.appendRow(row, from: known, to: new) }
     if difference.style != nil, difference.style != .plain { difference.append("\u{1B}[0m") }
     if let cursor = new.cursor {
@@ -46,7 +57,7 @@ package struct BufferDifference {
     var column = 0
     while column < new.size.columns {
       let cell = new.cells[start + column]
-      let shown = old.map { $0.cells[start + column] } ?? .blank
+      let shown = old?.cells[start + column] ?? (isBlank ? .blank : nil)
       guard cell != shown, cell.character != nil || column == 0 else {
         column += 1
         continue
@@ -73,7 +84,7 @@ package struct BufferDifference {
 
   private mutating func send(_ cell: Cell) {
     guard let character = cell.character else { return }
-    let wanted = reduced(cell.style)
+    let wanted = colors.reduced(cell.style)
     if style != wanted {
       append("\u{1B}[\(wanted.parameters)m")
       style = wanted
@@ -90,49 +101,5 @@ package struct BufferDifference {
     let scalars = character.unicodeScalars
     guard scalars.count == 1, let value = scalars.first?.value else { return false }
     return (0xA1...0x2FF).contains(value) && value != 0xAD || (0x2500...0x259F).contains(value)
-  }
-
-  /// Returns a style with the nearest colors that the terminal has.
-  private func reduced(_ style: CellStyle) -> CellStyle {
-    var style = style
-    style.foreground = reduced(style.foreground)
-    style.background = reduced(style.background)
-    return style
-  }
-
-  private func reduced(_ color: CellColor) -> CellColor {
-    switch (colors, color) {
-    case (.none, _): return .standard
-    case (.rgb, _), (_, .standard): return color
-    case (.palette256, .rgb(let red, let green, let blue)):
-      func level(_ value: UInt8) -> UInt8 { UInt8((Int(value) * 5 + 127) / 255) }
-      return .palette(16 + 36 * level(red) + 6 * level(green) + level(blue))
-    case (.palette256, .palette): return color
-    case (.palette16, .palette(let number)):
-      return number < 16 ? color : BufferDifference.basic(number)
-    case (.palette16, .rgb(let red, let green, let blue)):
-      return BufferDifference.basic(Int(red), Int(green), Int(blue))
-    }
-  }
-
-  /// Returns the nearest of the 16 colors for one of the color cube or of the gray ramp.
-  private static func basic(_ number: UInt8) -> CellColor {
-    if number >= 232 {
-      let gray = 8 + 10 * (Int(number) - 232)
-      return basic(gray, gray, gray)
-    }
-    let index = Int(number) - 16
-    func value(_ level: Int) -> Int { level == 0 ? 0 : 55 + 40 * level }
-    return basic(value(index / 36), value(index / 6 % 6), value(index % 6))
-  }
-
-  private static func basic(_ red: Int, _ green: Int, _ blue: Int) -> CellColor {
-    let most = max(red, green, blue)
-    if most < 48 { return .palette(0) }
-    var number = 0
-    for (bit, value) in [red, green, blue].enumerated() where value * 2 > most {
-      number |= 1 << bit
-    }
-    return .palette(UInt8(number + (most > 200 ? 8 : 0)))
   }
 }

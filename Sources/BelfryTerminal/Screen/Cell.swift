@@ -44,6 +44,13 @@ package struct CellStyle: Hashable, Sendable {
     self.init(foreground, on: .standard, attributes)
   }
 
+  /// Returns the style with one of the colors of text on top of it.
+  package func with(_ color: Style.Color) -> CellStyle {
+    var style = self
+    style.apply(color.rawValue.split(separator: ";").compactMap { Int($0) })
+    return style
+  }
+
   /// Returns the style with further attributes.
   package func with(_ attributes: Attributes) -> CellStyle {
     var style = self

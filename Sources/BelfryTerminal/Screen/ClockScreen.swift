@@ -28,10 +28,10 @@ package struct ClockScreen {
     self.message = message
   }
 
-  /// Returns the lines of the screen, each of exactly `columns` columns, without line ends.
-  package func lines(columns: Int, rows: Int, _ style: Style) -> [String] {
-    let room = max(10, columns - 4)
-    let isTall = rows >= 14 && columns >= BigDigits.width(of: time) + 4
+  /// Draws the screen.
+  package func render(_ size: Size) -> Buffer {
+    let room = max(10, size.columns - 4)
+    let isTall = size.rows >= 14 && size.columns >= BigDigits.width(of: time) + 4
     var body = (isTall ? BigDigits.lines(time) : [time]).map { ScreenLine($0, .title, .bold) }
     body += [
       ScreenLine("", .blank), ScreenLine(date, .time, .faint), ScreenLine("", .blank),
@@ -50,7 +50,7 @@ package struct ClockScreen {
       keys += TextWidth.wrapped(message, to: room).map { ScreenLine($0, .note, .faint) }
     }
     keys += [ScreenLine("[q] close", .more), ScreenLine("", .blank)]
-    return ScreenLine.fill(columns: columns, rows: rows, with: body, above: keys, style)
+    return ScreenLine.screen(size, with: body, above: keys)
   }
 
   private var next: String {

@@ -29,6 +29,8 @@ package struct FiringScreen {
   package var keysCount = true
   /// The result of the last action; nil for none.
   package var message: String?
+  /// The reply to the partner as it is typed; nil if none is.
+  package var reply: LineEditor?
 
   package init(
     title: String, badge: String, note: String? = nil, time: String, subtitle: String,
@@ -55,15 +57,14 @@ package struct FiringScreen {
     self.message = message
   }
 
-  /// Returns the lines of the screen, each of exactly `columns` columns, without line ends.
+  /// Draws the screen.
   ///
   /// On a terminal with too few rows, the least important lines are left out. The title and the keys stay.
-  package func lines(columns: Int, rows: Int, _ style: Style) -> [String] {
-    let room = max(10, columns - 4)
-    let isTall = rows >= 18 && columns >= BigDigits.width(of: time) + 4
-    let body = self.head(room, isTall: isTall) + self.middle(room, rows: rows)
-    return ScreenLine.fill(
-      columns: columns, rows: rows, with: body, above: keys(room), style)
+  package func render(_ size: Size) -> Buffer {
+    let room = max(10, size.columns - 4)
+    let isTall = size.rows >= 18 && size.columns >= BigDigits.width(of: time) + 4
+    let body = self.head(room, isTall: isTall) + self.middle(room, rows: size.rows)
+    return ScreenLine.screen(size, with: body, above: keys(room))
   }
 
   private typealias Line = ScreenLine
@@ -95,6 +96,7 @@ package struct FiringScreen {
 
   private func keys(_ room: Int) -> [Line] {
     var lines: [Line] = []
+    if let reply { return replyLines(reply) }
     if let message { lines.append(Line(message, .title, .yellow)) }
     if !keysCount {
       return lines + [Line("Keys count after a pause of 2 s.", .title, .faint), Line("", .blank)]
@@ -119,6 +121,15 @@ package struct FiringScreen {
     if let first = snoozes.first { add(["snooze: \(first)"] + snoozes.dropFirst(), .more) }
     add(["[q] leave it ringing"], .more)
     return lines + [Line("", .blank)]
+  }
+
+  private func replyLines(_ reply: LineEditor) -> [Line] {
+    let label = "Reply: "
+    let before = TextWidth.of(label + String(reply.characters[..<reply.cursor]))
+    return [
+      Line(label + reply.text, .title, .yellow, cursor: before),
+      Line("[Enter] send   [Esc] cancel", .title), Line("", .blank),
+    ]
   }
 
   private func bar(_ width: Int) -> String {

@@ -55,6 +55,9 @@ package struct Hold {
     return min(1, max(0, Double(now - pressed) / Double(Hold.length)))
   }
 
+  /// True while the key counts as held.
+  package var isHeld: Bool { pressed != nil }
+
   /// True if the key has been held long enough.
   package var isComplete: Bool { pressed.map { held - $0 >= Hold.length } ?? false }
 }

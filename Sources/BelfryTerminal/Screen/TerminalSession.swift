@@ -1,84 +1,98 @@
 import CLinux
 import Glibc
-import Synchronization
 
-/// The terminal in full-screen mode. Its previous state is restored however the process ends.
+/// The terminal in full-screen mode: it shows screens of cells, and reads keys. Its previous state is restored however
+/// the process ends.
 package final class TerminalSession {
-  private let isColored: Bool
+  /// The reports that a screen needs beyond keys.
+  package enum Reports: Sendable {
+    /// Repeats and releases of keys, on terminals that report them.
+    case holds
+    /// The mouse, and marks around pasted text.
+    case mouse
+  }
+
+  private let colors: TerminalColors
+  private var reports = Reports.holds
   private var saved = termios()
   private var isActive = false
   /// True if the terminal reports key releases.
   package private(set) var seesReleases = false
-  private var guardian: Guardian?
-  private var shown: [String] = []
+  private var guardian: TerminalGuardian?
+  private var decoder = InputDecoder()
+  /// The screen that the terminal shows; nil if it is not known.
+  private var shown: Buffer?
   /// The time since the last complete repaint.
   private var repainted = ElapsedTime()
 
-  /// The time after which all lines are sent again, in milliseconds: other programs may have written over them.
-  private static let repaintInterval: Int64 = 2000
+  /// The time after which a lone escape is the key, in milliseconds.
+  private static let escapeTime = 25
+  /// The time for which a terminal may take to reply, in milliseconds.
+  private static let replyTime: Int64 = 300
+  /// The time between two looks at the replies, in milliseconds.
+  private static let replyInterval = 20
 
   /// Returns nil if standard input or output is not a terminal.
-  package init?(isColored: Bool) {
+  package init?(colors: TerminalColors) {
     guard isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1,
       tcgetattr(STDIN_FILENO, &saved) == 0
     else { return nil }
-    self.isColored = isColored
+    self.colors = colors
   }
 
+  // MARK: The state of the terminal
+
   /// The sequence that opens the alternate screen and hides the cursor.
-  private static let enter = "\u{1B}[?1049h" + hideCursor
-  private static let hideCursor = "\u{1B}[?25l"
-  /// The sequence that undoes `enter`.
-  fileprivate static let leave =
-    "\u{1B}[0m\u{1B}[?2004l\u{1B}[?1006l\u{1B}[?1000l\u{1B}[?25h\u{1B}[?1049l"
-  /// The sequence that requests reports of the mouse, and marks around pasted text.
-  private static let reports = "\u{1B}[?1000h\u{1B}[?1006h\u{1B}[?2004h"
+  private static let enter = "\u{1B}[?1049h\u{1B}[?25l"
+  /// The sequence that undoes `enter` and the requests of reports. Terminals that do not know a part of it ignore it.
+  static let leave =
+    "\u{1B}[0m\u{1B}[r\u{1B}[?2004l\u{1B}[?1006l\u{1B}[?1000l\u{1B}[?25h\u{1B}[?1049l"
+  private static let mouse = "\u{1B}[?1000h\u{1B}[?1006h\u{1B}[?2004h"
+  /// The sequences that request keys as sequences, with repeats and releases, and as characters again.
+  private static let holds = (on: "\u{1B}[>11u", off: "\u{1B}[<u")
 
   /// Enters full-screen mode.
-  package func begin() {
-    Signals.install()
-    guardian = Guardian()
+  package func begin(_ reports: Reports) {
+    self.reports = reports
+    TerminalSignals.install()
+    guardian = TerminalGuardian()
     takeOver()
-    // A terminal with the Kitty keyboard protocol replies to the first query, every terminal to the second. Keys that
-    // were typed before are dropped, as they were not meant for this screen.
+    if reports == .holds { askForHolds() }
+  }
+
+  /// Finds out whether the terminal reports releases of keys.
+  ///
+  /// A terminal with the Kitty keyboard protocol replies to the first query, every terminal to the second. Keys that were
+  /// typed before are dropped, as they were not meant for this screen.
+  private func askForHolds() {
     Console.write("\u{1B}[?u\u{1B}[c")
-    var reader = KeyReader()
-    var waited = 0
-    while waited < 300 {
-      for event in reader.read(read(milliseconds: 20)) {
-        if case .keyboardFlags = event { seesReleases = true }
-        if event == .attributes { waited = 300 }
+    let asked = ElapsedTime()
+    while asked.milliseconds < TerminalSession.replyTime {
+      let events = read(milliseconds: TerminalSession.replyInterval).events
+      if events.contains(where: { if case .keyboardFlags = $0 { true } else { false } }) {
+        seesReleases = true
       }
-      waited += 20
+      if events.contains(.attributes) { break }
     }
-    // Request keys as sequences, with repeats and releases.
-    if seesReleases { Console.write("\u{1B}[>11u") }
+    if seesReleases { Console.write(TerminalSession.holds.on) }
   }
 
   private func takeOver() {
     var raw = saved
     cfmakeraw(&raw)
-    // Raw mode is for input only; output is positioned line by line.
+    // Raw mode is for input only.
     raw.c_oflag = saved.c_oflag
     tcsetattr(STDIN_FILENO, TCSADRAIN, &raw)
-    Console.write(TerminalSession.enter)
+    Console.write(TerminalSession.enter + (reports == .mouse ? TerminalSession.mouse : ""))
     isActive = true
-    shown = []
+    shown = nil
   }
 
   /// Begins or ends the input of text, for which a terminal that reports keys as sequences reports characters instead.
   package func readText(_ isOn: Bool) {
-    if seesReleases { Console.write(isOn ? "\u{1B}[<u" : "\u{1B}[>11u") }
-  }
-
-  // MARK: A screen of cells
-
-  /// Enters full-screen mode for a screen that is written with `write(_:)`, with reports of the mouse and of pasted text.
-  package func beginScreen() {
-    Signals.install()
-    guardian = Guardian()
-    takeOver()
-    Console.write(TerminalSession.reports)
+    if seesReleases {
+      Console.write(isOn ? TerminalSession.holds.off : TerminalSession.holds.on)
+    }
   }
 
   /// Gives the terminal to another program, in its normal state.
@@ -92,196 +106,88 @@ package final class TerminalSession {
   package func resume() {
     guard isActive else { return }
     // Keys that interrupt the other program are not meant for this one.
-    Signals.forgetInterrupts()
+    TerminalSignals.forgetInterrupts()
     takeOver()
-    Console.write(TerminalSession.reports)
-  }
-
-  /// Writes bytes to the terminal.
-  package func write(_ bytes: [UInt8]) { if !bytes.isEmpty { Console.write(bytes) } }
-
-  /// A descriptor that can be read after a signal, also one about the size.
-  package var signalDescriptor: Int32 { Signals.descriptor }
-
-  /// Makes `signalDescriptor` unreadable until the next signal.
-  package func drainSignals() { Signals.drain() }
-
-  /// Returns true once after the process was stopped and continued. It then has the terminal again.
-  package func wasContinued() -> Bool {
-    guard Signals.wasContinued() else { return false }
-    if isActive { resume() }
-    return true
   }
 
   /// Leaves full-screen mode and restores the terminal.
   package func end() {
     guard isActive else { return }
     isActive = false
-    Console.write((seesReleases ? "\u{1B}[<u" : "") + TerminalSession.leave)
+    Console.write((seesReleases ? TerminalSession.holds.off : "") + TerminalSession.leave)
     tcsetattr(STDIN_FILENO, TCSADRAIN, &saved)
     guardian?.dismiss()
     guardian = nil
   }
 
-  /// The size in columns and rows; 80 by 24 if it is unknown.
-  package var size: (columns: Int, rows: Int) {
+  // MARK: Output
+
+  /// The size; 80 by 24 if it is unknown.
+  package var size: Size {
     var size = winsize()
     guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0
-    else { return (80, 24) }
-    return (Int(size.ws_col), Int(size.ws_row))
+    else { return Size(80, 24) }
+    return Size(Int(size.ws_col), Int(size.ws_row))
   }
 
-  /// Shows lines that fill the screen. Unchanged lines are sent again after some seconds only.
-  package func show(_ lines: [String]) {
+  /// Shows a screen. Only cells that differ from the screen before are sent.
+  ///
+  /// - Parameter interval: The time after which all cells are sent again, in milliseconds, because other programs may have
+  ///   written over them; nil to trust the terminal.
+  package func show(_ screen: Buffer, repaintingAfter interval: Int64? = nil) {
     // The shell had the terminal while the process was stopped.
-    if Signals.wasContinued() { takeOver() }
-    if shown.count != lines.count {
-      shown = []
-      Console.write((isColored ? Style.black : "") + "\u{1B}[2J")
-    }
-    let isDue = repainted.milliseconds >= TerminalSession.repaintInterval
+    if TerminalSignals.wasContinued() { takeOver() }
+    let isDue = interval.map { repainted.milliseconds >= $0 } ?? false
     if isDue { repainted = ElapsedTime() }
-    // A shell that wrote here may have shown the cursor.
-    var text = isDue ? TerminalSession.hideCursor : ""
-    for (row, line) in lines.enumerated() where isDue || shown.isEmpty || shown[row] != line {
-      text += "\u{1B}[\(row + 1);1H" + (isColored ? Style.black : "") + line
-    }
-    if !text.isEmpty { Console.write(text) }
-    shown = lines
+    let bytes = BufferDifference.bytes(
+      from: isDue ? nil : shown, to: screen, colors, clears: shown?.size != screen.size)
+    if !bytes.isEmpty { Console.write(bytes) }
+    shown = screen
   }
 
-  /// Returns the bytes typed within a time, or no bytes at its end.
-  package func read(milliseconds: Int) -> [UInt8] {
+  /// Sends all cells with the next screen.
+  package func forgetShown() { shown = nil }
+
+  // MARK: Input
+
+  /// The input of a moment.
+  package struct Input: Sendable {
+    package let events: [InputEvent]
+    /// True if the terminal sent something, also a part of a sequence.
+    package let hasBytes: Bool
+  }
+
+  /// Waits for input for a time. A lone escape is complete after a moment.
+  package func read(milliseconds: Int) -> Input {
+    let isWaiting = decoder.isWaiting
+    let bytes = bytes(
+      milliseconds: isWaiting ? min(milliseconds, TerminalSession.escapeTime) : milliseconds)
+    return Input(
+      events: bytes.isEmpty && isWaiting ? decoder.finish() : decoder.read(bytes),
+      hasBytes: !bytes.isEmpty)
+  }
+
+  /// The longest time to wait before the next `read`, in milliseconds, if a sequence has begun; nil if none has.
+  package var waitingTime: Int? { decoder.isWaiting ? TerminalSession.escapeTime : nil }
+
+  private func bytes(milliseconds: Int) -> [UInt8] {
     var poll = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
     guard Glibc.poll(&poll, 1, Int32(milliseconds)) > 0 else { return [] }
     var buffer = [UInt8](repeating: 0, count: 1024)
     let count = Glibc.read(STDIN_FILENO, &buffer, buffer.count)
     // The terminal was closed.
-    if count == 0 || (count < 0 && errno == EIO) { Signals.hangUp() }
+    if count == 0 || (count < 0 && errno == EIO) { TerminalSignals.hangUp() }
     return count > 0 ? Array(buffer.prefix(count)) : []
   }
 
+  // MARK: Signals
+
   /// The signal that asks the process to end; nil if none was received.
-  package var endingSignal: Int32? { Signals.ending }
-}
+  package var endingSignal: Int32? { TerminalSignals.ending }
 
-/// The signals received, for the event loop to poll.
-private enum Signals {
-  // Lock-free, as signal handlers write them on any thread.
-  private static let received = Atomic<Int32>(0)
-  private static let continued = Atomic<Bool>(false)
+  /// A descriptor that can be read after a signal, also one about the size.
+  package var signalDescriptor: Int32 { TerminalSignals.descriptor }
 
-  static var ending: Int32? {
-    let number = received.load(ordering: .relaxed)
-    return number == 0 ? nil : number
-  }
-
-  /// The ends of a pipe with a byte for each signal.
-  private static let pipe: (read: Int32, write: Int32) = {
-    var ends: [Int32] = [-1, -1]
-    _ = pipe2(&ends, O_CLOEXEC | O_NONBLOCK)
-    return (ends[0], ends[1])
-  }()
-
-  /// A descriptor that can be read after a signal.
-  static var descriptor: Int32 { pipe.read }
-
-  static func drain() {
-    var buffer: UInt64 = 0
-    while read(pipe.read, &buffer, 8) > 0 {}
-  }
-
-  private static func wake() {
-    let number = errno
-    var byte: UInt8 = 1
-    _ = write(pipe.write, &byte, 1)
-    errno = number
-  }
-
-  static func install() {
-    // Initializes the static variables before a handler can access them.
-    received.store(0, ordering: .relaxed)
-    continued.store(false, ordering: .relaxed)
-    _ = pipe
-    for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
-      signal(number) {
-        Signals.received.store($0, ordering: .relaxed)
-        Signals.wake()
-      }
-    }
-    signal(SIGCONT) { _ in
-      Signals.continued.store(true, ordering: .relaxed)
-      Signals.wake()
-    }
-    signal(SIGWINCH) { _ in Signals.wake() }
-  }
-
-  static func forgetInterrupts() {
-    let number = received.load(ordering: .relaxed)
-    if number == SIGINT || number == SIGQUIT { received.store(0, ordering: .relaxed) }
-  }
-
-  static func hangUp() { received.store(SIGHUP, ordering: .relaxed) }
-
-  static func wasContinued() -> Bool { continued.exchange(false, ordering: .relaxed) }
-}
-
-/// A process that restores the terminal if this one is killed.
-///
-/// It waits for the end of a pipe. The line `done` before it means that this process has restored the terminal.
-private final class Guardian {
-  private let pipe: Int32
-
-  private static let script = """
-    trap '' INT QUIT HUP TERM TSTP TTOU
-    IFS= read -r word <&3
-    [ "$word" = done ] && exit 0
-    printf '%s' "$2"
-    # A shell that is in the foreground again has already restored its own settings.
-    read -r process < /proc/$$/stat
-    set -- "$1" ${process##*) }
-    [ "$4" != "$7" ] || stty "$1"
-    """
-
-  /// Returns nil if the process cannot be started. Only a kill then leaves the terminal unrestored.
-  init?() {
-    var ends: [Int32] = [0, 0]
-    guard pipe2(&ends, O_CLOEXEC) == 0 else { return nil }
-    pipe = ends[1]
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_adddup2(&actions, ends[0], 3)
-    // `\u{1B}[<u` resets the keyboard flags. Terminals without them ignore it.
-    let command = [
-      "sh", "-c", Guardian.script, "belfry-guardian", Guardian.settings(),
-      "\u{1B}[<u" + TerminalSession.leave,
-    ]
-    var arguments = command.map { strdup($0) } + [nil]
-    defer { for argument in arguments { free(argument) } }
-    var process = pid_t()
-    let code = posix_spawn(&process, "/bin/sh", &actions, nil, &arguments, environ)
-    close(ends[0])
-    if code != 0 {
-      close(ends[1])
-      return nil
-    }
-  }
-
-  /// Returns the terminal's settings in the form of `stty -g`, or `sane` if they cannot be read.
-  private static func settings() -> String {
-    guard let stream = popen("stty -g", "r") else { return "sane" }
-    defer { pclose(stream) }
-    var buffer = [CChar](repeating: 0, count: 512)
-    guard fgets(&buffer, Int32(buffer.count), stream) != nil else { return "sane" }
-    let text = String(
-      decoding: buffer.prefix { $0 != 0 && $0 != 10 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-    return text.isEmpty ? "sane" : text
-  }
-
-  /// Ends the process without restoring the terminal.
-  func dismiss() {
-    _ = Array("done\n".utf8).withUnsafeBytes { write(pipe, $0.baseAddress, $0.count) }
-    close(pipe)
-  }
+  /// Makes `signalDescriptor` unreadable until the next signal.
+  package func drainSignals() { TerminalSignals.drain() }
 }

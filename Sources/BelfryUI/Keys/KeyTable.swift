@@ -1,3 +1,5 @@
+import BelfryTerminal
+
 /// The keys and their meanings, as data. The help, the footer and the manual are made of it.
 package struct KeyTable: Sendable {
   /// The keys of one command.

@@ -9,6 +9,10 @@ package protocol UIBackend: AnyObject, Sendable {
   func page(_ tab: Tab, columns: Int, month: Int) -> [PageLine]
   /// Returns what a phrase means: the alarm and its next dates, or what is missing.
   func preview(_ phrase: String, columns: Int) -> [String]
+  /// Returns the values of an alarm for the form; none if they cannot be read.
+  func form(_ id: Identifier) -> [FormField]
+  /// Returns what the words of a form change, or why they are not valid.
+  func preview(edit words: [String], columns: Int) -> [String]
   /// Returns the words that can complete a command line.
   func completions(_ line: String) -> [String]
   func answer(_ answer: UIAnswer, _ ids: [Identifier]) -> UIEvent.Outcome

@@ -17,31 +17,24 @@ import Synchronization
 package final class UIRunner {
   private let backend: any UIBackend
   private let session: TerminalSession
-  private let colors: BufferDifference.Colors
   private let queue = EventQueue()
   private let work = DispatchQueue(label: "belfry.ui", qos: .userInteractive)
   private var state: UIState
-  private var shown: Buffer?
-  private var decoder = InputDecoder()
   private var isRunning = true
+  private let started = ElapsedTime()
   private let requests = RequestQueue()
 
-  /// The time after which a lone escape is the key, in milliseconds.
-  private static let escapeTime: Int32 = 25
   /// The time for which the first frame waits for the list, in milliseconds.
   private static let firstTime: Int32 = 300
   /// The time for which changes stay marked.
   private static let markTime = DispatchTimeInterval.milliseconds(1500)
 
   package init(
-    _ backend: any UIBackend, _ session: TerminalSession, colors: BufferDifference.Colors,
-    keys: KeyTable
+    _ backend: any UIBackend, _ session: TerminalSession, keys: KeyTable
   ) {
     self.backend = backend
     self.session = session
-    self.colors = colors
-    let size = session.size
-    state = UIState(size: Size(size.columns, size.rows), keys: keys)
+    state = UIState(size: session.size, keys: keys)
   }
 
   /// Runs until the person quits, or a signal ends the process.
@@ -49,7 +42,7 @@ package final class UIRunner {
     // The store is read while the terminal is prepared. The first frame shows the list.
     backend.watch { [queue] in queue.send(.changed) }
     for effect in state.begin() { perform(effect) }
-    session.beginScreen()
+    session.begin(.mouse)
     defer { session.end() }
     waitForFirst()
     show()
@@ -69,22 +62,16 @@ package final class UIRunner {
       pollfd(fd: queue.descriptor, events: Int16(POLLIN), revents: 0),
       pollfd(fd: session.signalDescriptor, events: Int16(POLLIN), revents: 0),
     ]
-    let timeout = decoder.isWaiting ? UIRunner.escapeTime : Int32(clamping: backend.untilChange())
-    let count = poll(&polled, nfds_t(polled.count), timeout)
-    if count == 0 {
-      if decoder.isWaiting {
-        for event in decoder.finish() { update(.input(event)) }
-      } else {
-        update(.time)
-      }
+    let timeout = session.waitingTime ?? state.untilTick ?? backend.untilChange()
+    let count = poll(&polled, nfds_t(polled.count), Int32(clamping: timeout))
+    if count == 0, session.waitingTime == nil {
+      return update(state.untilTick == nil ? .time : .tick)
     }
-    guard count > 0 else { return }
+    if count < 0 { return }
     if polled[2].revents != 0 { takeSignals() }
     if polled[1].revents != 0 { for event in queue.takeAll() { update(event) } }
-    if polled[0].revents != 0 {
-      for event in decoder.read(session.read(milliseconds: 0)) where isRunning {
-        update(.input(event))
-      }
+    if polled[0].revents != 0 || count == 0 {
+      for event in session.read(milliseconds: 0).events where isRunning { update(.input(event)) }
     }
   }
 
@@ -98,21 +85,14 @@ package final class UIRunner {
 
   private func takeSignals() {
     session.drainSignals()
-    let size = session.size
-    let new = Size(size.columns, size.rows)
-    if session.wasContinued() { shown = nil }
-    if new != state.size { update(.resized(new)) }
+    if session.size != state.size { update(.resized(session.size)) }
   }
 
   private func update(_ event: UIEvent) {
-    for effect in state.update(event) { perform(effect) }
+    for effect in state.update(event, at: started.milliseconds) { perform(effect) }
   }
 
-  private func show() {
-    let buffer = state.render()
-    session.write(BufferDifference.bytes(from: shown, to: buffer, colors))
-    shown = buffer
-  }
+  private func show() { session.show(state.render()) }
 
   // MARK: Effects
 
@@ -127,6 +107,9 @@ package final class UIRunner {
       request(3) { .page(tab, backend.page(tab, columns: columns, month: month)) }
     case .preview(let text, let columns):
       request(4) { .preview(text, backend.preview(text, columns: columns)) }
+    case .previewEdit(let words, let columns):
+      request(4) { .previewedEdit(words, backend.preview(edit: words, columns: columns)) }
+    case .readForm(let id): request(nil) { .form(id, backend.form(id)) }
     case .complete(let text): request(5) { .completions(text, backend.completions(text)) }
     case .answer(let answer, let ids): request(nil) { .ended(backend.answer(answer, ids)) }
     case .run(let words):
@@ -136,12 +119,11 @@ package final class UIRunner {
     case .editFile(let id): leave { backend.editFile(id) }
     case .endMarks:
       work.asyncAfter(deadline: .now() + UIRunner.markTime) { [queue] in queue.send(.marksEnded) }
-    case .repaint: shown = nil
+    case .repaint: session.forgetShown()
     case .suspend:
       session.pause()
       raise(SIGTSTP)
       session.resume()
-      shown = nil
       takeSignals()
     case .quit: isRunning = false
     }
@@ -160,7 +142,6 @@ package final class UIRunner {
     session.pause()
     let outcome = work.sync { perform() }
     session.resume()
-    shown = nil
     if let outcome { update(.ended(outcome)) } else { update(.changed) }
   }
 }

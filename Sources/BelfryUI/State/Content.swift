@@ -78,12 +78,14 @@ package struct ListContent: Hashable, Sendable {
   package var problems: [String]
   /// The text of an empty list.
   package var placeholder: String
-  /// True if a key must be held to stop an alarm, which the firing screen asks for.
+  /// True if a key must be held to stop an alarm.
   package var holdsToStop: Bool
+  /// True if nothing on the screen may move.
+  package var isStill: Bool
 
   package init(
     rows: [ListRow] = [], next: String = "", clock: String = "", problems: [String] = [],
-    placeholder: String = "", holdsToStop: Bool = false
+    placeholder: String = "", holdsToStop: Bool = false, isStill: Bool = false
   ) {
     self.rows = rows
     self.next = next
@@ -91,5 +93,6 @@ package struct ListContent: Hashable, Sendable {
     self.problems = problems
     self.placeholder = placeholder
     self.holdsToStop = holdsToStop
+    self.isStill = isStill
   }
 }

@@ -1,3 +1,5 @@
+import BelfryTerminal
+
 /// The areas of the screen.
 package struct Layout: Hashable, Sendable {
   /// The line of tabs.

@@ -1,4 +1,5 @@
 import BelfryCore
+import BelfryTerminal
 
 /// The keys of the list and of the pages.
 extension UIState {
@@ -71,18 +72,26 @@ extension UIState {
     switch command {
     case .done: return [.answer(.done, ids)]
     case .stop:
-      // The firing screen asks for a key to be held.
-      if list.content.holdsToStop, first.state == .ringing {
-        return [.runOnTerminal(["ring", first.id.text])]
+      guard list.content.holdsToStop, targets.contains(where: { $0.state == .ringing }) else {
+        return [.answer(.stop, ids)]
       }
-      return [.answer(.stop, ids)]
+      var holding = Holding(title: title, ids: ids)
+      holding.hold.press(at: now)
+      mode = .holding(holding)
+      return []
     case .snooze: return [.answer(.snooze, ids)]
     case .skip: return [.answer(.skip, ids)]
     case .snoozeFor: return begin(.words(label: "Snooze \(title) for", verb: "snooze", ids), "")
     case .move: return begin(.words(label: "Move \(title) to", verb: "move", ids), "")
     case .rename:
       return begin(.words(label: "New title", verb: "rename", [first.id]), first.title)
-    case .edit: return [.runOnTerminal(["edit"] + words)]
+    case .edit:
+      if targets.count == 1 { return [.readForm(first.id)] }
+      message = Message(
+        text:
+          "The form is for one alarm. For several: \(keys.name(of: .commandLine))edit \(list.filter.isEmpty ? "+tag" : list.filter) --at 18:00",
+        isError: true)
+      return []
     case .pause:
       if targets.allSatisfy({ $0.state == .paused }) { return [.run(["resume"] + words)] }
       return begin(.words(label: "Pause \(title): until friday, 2 weeks", verb: "pause", ids), "")
@@ -98,6 +107,37 @@ extension UIState {
       return []
     default: return []
     }
+  }
+
+  // MARK: A held key
+
+  /// Counts a press of the key that is held. Another key ends the hold, and has its own meaning.
+  mutating func hold(_ key: Key, _ holding: Holding) -> [UIEffect] {
+    guard keys.command(key, in: place) == .stop else {
+      mode = .browsing
+      return key.closes && !holding.isAnswered ? [] : browse(key)
+    }
+    var holding = holding
+    holding.hold.press(at: now)
+    mode = .holding(holding)
+    return checkHold()
+  }
+
+  /// Stops the alarms once the key was held long enough.
+  mutating func checkHold() -> [UIEffect] {
+    guard case .holding(var holding) = mode else { return [] }
+    holding.hold.advance(to: now)
+    if holding.hold.isComplete, !holding.isAnswered {
+      holding.isAnswered = true
+      mode = .holding(holding)
+      return [.answer(.stop, holding.ids)]
+    }
+    mode = holding.hold.isHeld ? .holding(holding) : .browsing
+    if !holding.hold.isHeld, !holding.isAnswered {
+      message = Message(
+        text: "Hold \(keys.name(of: .stop)) for 3 s to stop \(holding.title).", isError: false)
+    }
+    return []
   }
 
   mutating func open() -> [UIEffect] {

@@ -1,4 +1,5 @@
 import BelfryCore
+import BelfryTerminal
 
 /// The input of text: prompts, answers to questions, the search in the help; and the output of commands.
 extension UIState {

@@ -1,9 +1,13 @@
 import BelfryCore
+import BelfryTerminal
 
 /// The reducer: a pure function of the state and an event. Nothing is read or written here.
 extension UIState {
   /// Changes the state after an event. Returns what the runner has to do.
-  package mutating func update(_ event: UIEvent) -> [UIEffect] {
+  ///
+  /// - Parameter now: The time, in milliseconds since any moment. Only held keys depend on it.
+  package mutating func update(_ event: UIEvent, at now: Int64 = 0) -> [UIEffect] {
+    self.now = now
     switch event {
     case .input(let input): return handle(input)
     case .resized(let size):
@@ -25,8 +29,18 @@ extension UIState {
       return changePrompt { if $0.editor.text == text { $0.preview = lines } }
     case .completions(let text, let words):
       return changePrompt { if $0.editor.text == text { $0.completions = words } }
+    case .form(let id, let fields):
+      guard !fields.isEmpty, case .browsing = mode, id == list.selected else { return [] }
+      mode = .form(Form(id, fields))
+      return []
+    case .previewedEdit(let words, let lines):
+      guard case .form(var form) = mode, form.words == words else { return [] }
+      form.preview = lines
+      mode = .form(form)
+      return []
     case .ended(let outcome): return end(outcome)
     case .changed, .time: return readShown()
+    case .tick: return checkHold()
     case .marksEnded:
       list.changed = []
       return []
@@ -90,11 +104,23 @@ extension UIState {
   }
 
   private mutating func end(_ outcome: UIEvent.Outcome) -> [UIEffect] {
-    if outcome.lines.count > 2 || outcome.lines.contains(where: { $0.count > size.columns * 2 }) {
-      mode = .output(title: outcome.title, Page(lines: outcome.lines))
+    if case .form(var form) = mode, form.isSaving {
+      // What is not valid is corrected in the form.
+      form.isSaving = false
+      form.preview = outcome.lines
+      mode = outcome.isError ? .form(form) : .browsing
+      if outcome.isError { return readShown() }
+    }
+    let (lines, text) = (outcome.lines, outcome.lines.joined(separator: " "))
+    if lines.count > Message.maxLines || lines.contains(where: { $0.count > size.columns * 2 }) {
+      mode = .output(title: outcome.title, Page(lines: lines))
+    } else if text.isEmpty {
+      message = nil
+    } else if TextWidth.of(text) <= size.columns - 2 {
+      message = Message(text: text, isError: outcome.isError)
     } else {
-      let text = outcome.lines.joined(separator: " ")
-      message = text.isEmpty ? nil : Message(text: text, isError: outcome.isError)
+      message = Message(
+        more: Array(lines.dropLast()), text: lines.last ?? "", isError: outcome.isError)
     }
     if !outcome.isError { list.marked = [] }
     return readShown()
@@ -103,7 +129,10 @@ extension UIState {
   // MARK: Input
 
   private mutating func handle(_ input: InputEvent) -> [UIEffect] {
+    if case .repeated(let key) = input { return handle(.key(key)) }
     switch (mode, input) {
+    case (.form(let form), _): return type(input, into: form)
+    case (.holding(let holding), .key(let key)): return hold(key, holding)
     case (.prompt(let prompt), _): return type(input, into: prompt)
     case (.help(let editor, let top), .key(let key)): return readHelp(key, editor, top)
     case (.question(let question), .key(let key)): return answer(key, question)

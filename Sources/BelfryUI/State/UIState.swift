@@ -1,4 +1,5 @@
 import BelfryCore
+import BelfryTerminal
 
 /// Everything that the screen shows, and what the person is doing.
 package struct UIState: Sendable {
@@ -16,6 +17,8 @@ package struct UIState: Sendable {
   package internal(set) var mode = Mode.browsing
   /// The result of the last action; nil for none.
   package internal(set) var message: Message?
+  /// The time of the last event, in milliseconds since any moment.
+  package internal(set) var now: Int64 = 0
   package let keys: KeyTable
 
   package init(size: Size, keys: KeyTable = .standard) {
@@ -77,15 +80,23 @@ package struct UIState: Sendable {
 
   /// The result of an action.
   package struct Message: Hashable, Sendable {
+    /// The lines above the text.
+    package var more: [String] = []
     package let text: String
     package let isError: Bool
+
+    /// The greatest number of lines. Longer results are a page.
+    static let maxLines = 6
   }
 
   /// The meaning of the keys.
   package enum Mode: Sendable {
     case browsing
     case prompt(Prompt)
+    case form(Form)
     case question(Question)
+    /// A key is held to stop what rings.
+    case holding(Holding)
     /// The list of the keys, with the words that select some of them.
     case help(LineEditor, top: Int)
     /// The output of a command.
@@ -115,12 +126,29 @@ package struct UIState: Sendable {
     package let effect: UIEffect
   }
 
+  /// A key that is held for a while to stop alarms.
+  package struct Holding: Sendable {
+    package let title: String
+    package let ids: [Identifier]
+    package internal(set) var hold = Hold(seesReleases: false)
+    /// True once the alarms were stopped. The key that is still held then has no meaning.
+    package internal(set) var isAnswered = false
+  }
+
   /// The part of the screen whose keys count.
   package var place: Place {
     if case .output = mode { return .text }
     if tab == .alarms, showsDetails { return .alarms }
     return tab.place
   }
+
+  /// The time until the screen changes without an event, in milliseconds; nil if it does not.
+  package var untilTick: Int? {
+    if case .holding = mode { UIState.holdInterval } else { nil }
+  }
+
+  /// The time between two looks at a held key, in milliseconds.
+  private static let holdInterval = 100
 
   /// The areas of the screen.
   package var layout: Layout { Layout(self) }
@@ -135,6 +163,10 @@ package enum UIEvent: Sendable {
   case details(Identifier, [String])
   case page(Tab, [PageLine])
   case preview(String, [String])
+  /// The values of an alarm for the form; none if they cannot be read.
+  case form(Identifier, [FormField])
+  /// The meaning of the words of a form.
+  case previewedEdit([String], [String])
   case completions(String, [String])
   /// An action or a command has ended.
   case ended(Outcome)
@@ -142,6 +174,8 @@ package enum UIEvent: Sendable {
   case changed
   /// A minute has passed, or an alarm is due.
   case time
+  /// The time of `UIState.untilTick` has passed.
+  case tick
   /// The marks of changes end.
   case marksEnded
 
@@ -168,6 +202,9 @@ package enum UIEffect: Hashable, Sendable {
   /// Find out what a phrase means.
   case preview(String, columns: Int)
   case complete(String)
+  case readForm(Identifier)
+  /// Find out what the words of a form change.
+  case previewEdit([String], columns: Int)
   /// Perform an answer to alarms.
   case answer(UIAnswer, [Identifier])
   /// Run a command of belfry, and show what it prints. Empty output is a success.
