@@ -13,10 +13,10 @@ SIZES = [(60, 20), (80, 24), (160, 50), (40, 10), (400, 120)]
 RANDOM = re.compile(r"\b[0-9a-f]{7,40}\b|[a-z2-7]{10,26}(?=\.json)|\b[a-z2-7]{26}\b|\b[a-z2-7]{1,7}…$")
 
 def masked(device, lines):
-    """Replaces what differs between two homes: identifiers, and the names of commits and log entries."""
+    """Replaces what differs between two homes: identifiers, the names of commits and log entries, and paths."""
     names = sorted(path.stem[:8] for folder in ("alarms", "devices") for path in (device.store / folder).glob("*.json"))
     identifier = re.compile(rf"\b({'|'.join(names)})[a-z2-7]{{0,18}}")
-    lines = [line.replace(str(device.store), "STORE") for line in lines]
+    lines = [line.replace(device.home.name, "HOME") for line in lines]
     return [RANDOM.sub("#######", identifier.sub("########", line)) for line in lines]
 
 def first_difference(one, other):
