@@ -31,6 +31,21 @@ import Testing
     DeliveryLedger.Entry(due: due ?? now, at: at ?? now, state: state, owner: owner)
   }
 
+  @Test("A process whose time is that of its start keeps the later entries of others")
+  func laterEntries() {
+    var stored = DeliveryLedger()
+    let (early, late) = (firing(due: now), followUp(1, due: now.adding(seconds: 3600)))
+    stored[early.key] = entry(.claimed, owner: "me")
+    stored[late.key] = entry(
+      .delivered, due: late.due, at: now.adding(seconds: 3600), owner: "other")
+    var ledger = stored.possible(at: now)
+    #expect(ledger[late.key] == nil)
+    ledger.record(.delivered(nil), of: early, at: now)
+    ledger.keepLater(of: stored, than: now)
+    #expect(ledger[late.key] == stored[late.key])
+    #expect(ledger[early.key]?.state == .delivered)
+  }
+
   @Test func aDeliveryIsClaimedOnce() {
     var ledger = DeliveryLedger()
     let pending = firing(due: now)

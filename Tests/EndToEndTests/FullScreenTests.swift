@@ -6,11 +6,11 @@ import Testing
 @Suite struct FullScreenTests {
   private func sandbox(rings: Bool = false) async throws -> Sandbox {
     let sandbox = try Sandbox()
-    _ = try await sandbox.belfry("tier", "plus", now: "2026-11-23T08:00:00Z")
-    _ = try await sandbox.belfry(
-      "add", "Rent reminder", "every", "mon,fri", "at", "9am", "--note", "Pay landlord",
+    try await sandbox.prepare(["tier", "plus"], now: "2026-11-23T08:00:00Z")
+    try await sandbox.prepare(
+      ["add", "Rent reminder", "every", "mon,fri", "at", "9am", "--note", "Pay landlord"],
       now: "2026-11-23T08:00:00Z")
-    if rings { _ = try await sandbox.belfry("tick", now: "2026-11-23T09:00:00Z") }
+    if rings { try await sandbox.prepare(["tick"], now: "2026-11-23T09:00:00Z") }
     return sandbox
   }
 

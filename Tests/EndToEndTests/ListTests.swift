@@ -29,7 +29,7 @@ import Testing
       ("2026-11-23T09:02:00Z", ["pause", "taxes", "--until", "2027-01-04"]),
     ]
     for (now, arguments) in commands {
-      _ = try await sandbox.belfry(arguments, now: now)
+      try await sandbox.prepare(arguments, now: now)
     }
     return sandbox
   }

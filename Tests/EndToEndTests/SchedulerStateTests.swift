@@ -4,6 +4,32 @@ import Testing
 
 /// Commands on a device where nothing rings, and `why`.
 @Suite struct SchedulerStateTests {
+  @Test("A delivery whose hook ends after a later tick takes nothing from that tick's deliveries")
+  func laterTick() async throws {
+    let sandbox = try Sandbox()
+    try await sandbox.plus()
+    try await sandbox.prepare(["add", "Pills", "--daily", "--at", "08:00"])
+    try await sandbox.prepare(["add", "Rent", "--daily", "--at", "09:00"])
+    // The helper of the first tick, whose clock says eight, ends when the file appears.
+    try sandbox.write(
+      """
+      #!/bin/sh
+      cat >/dev/null
+      [ "$BELFRY_TITLE" = Pills ] || exit 0
+      \(sandbox.waitFor)
+      wait_for [ -e '\(sandbox.root)/end' ]
+
+      """, to: sandbox.hooks + "/ring", mode: 0o755)
+    try await sandbox.prepare(["tick"], now: "2026-11-23T08:00:00Z")
+    try await sandbox.prepare(["tick"], now: "2026-11-23T09:00:00Z")
+    try sandbox.write("", to: sandbox.root + "/end")
+    #expect(try await sandbox.waitForHelpers())
+    let list = try await sandbox.belfry("list", "--json", now: "2026-11-23T09:01:00Z").array
+    let rent = list.first { $0["title"] as? String == "Rent" }
+    let ringing = rent?["ringing"] as? [String: Any]
+    #expect(ringing?["delivered"] as? Bool == true, "\(list)")
+  }
+
   private let warning =
     "warning: the scheduler does not run, so no alarm rings on this device: belfry service install\n"
   private func at(_ time: String) -> String { "2026-11-23T\(time)Z" }

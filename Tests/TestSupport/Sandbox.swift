@@ -63,7 +63,7 @@ public final class Sandbox: Sendable {
   public struct CommandFailure: Error, CustomStringConvertible {
     /// The exit status.
     public let status: Int32
-    /// Standard error.
+    /// Standard error, or all output.
     public let message: String
 
     /// The status and the message.
@@ -128,6 +128,25 @@ public final class Sandbox: Sendable {
     if let now { variables["BELFRY_NOW"] = now }
     if let store { variables["BELFRY_STORE"] = store }
     return try await run(Sandbox.binary, arguments, environment: variables)
+  }
+
+  /// Runs belfry as a step that prepares a test.
+  ///
+  /// - Throws: `CommandFailure` with everything that the command has printed, unless it succeeds and reports no delivery
+  ///   that failed.
+  @discardableResult
+  public func prepare(
+    _ arguments: [String], now: String? = "2026-11-20T22:41:00Z", store: String? = nil,
+    environment: [String: String] = [:]
+  ) async throws -> Output {
+    let output = try await belfry(arguments, now: now, store: store, environment: environment)
+    let isDelivered = !output.err.contains("no notification could be shown")
+    guard output.status == 0, isDelivered else {
+      throw CommandFailure(
+        status: output.status,
+        message: "\(arguments.joined(separator: " ")): \(output.out)\(output.err)")
+    }
+    return output
   }
 
   /// Runs belfry on its own terminal and types the input. The output of the terminal is in `out`.

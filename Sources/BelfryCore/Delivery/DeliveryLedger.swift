@@ -181,6 +181,15 @@ extension DeliveryLedger {
 
   private func removing(after latest: Instant) -> DeliveryLedger { removing { $0.at > latest } }
 
+  /// Adds the entries of another ledger that `possible(at:)` leaves out, unless this one has a newer one for the same
+  /// delivery.
+  public mutating func keepLater(of other: DeliveryLedger, than now: Instant) {
+    let latest = now.adding(seconds: CascadeRun.skew)
+    for (key, entry) in other.entries where entry.at > latest && self[key] == nil {
+      self[key] = entry
+    }
+  }
+
   /// Removes the entries whose latest attempt was before a time.
   public mutating func forget(before time: Instant) {
     self = removing { $0.at < time }

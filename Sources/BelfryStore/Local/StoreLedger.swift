@@ -15,7 +15,9 @@ public struct StoreLedger: StorePart {
   public func purge() -> DeliveryLedger {
     let recorded = stored()
     let present = recorded.present(at: context.now)
-    if recorded != present { _ = update { $0 = $0.present(at: context.now) } }
+    if recorded != present {
+      _ = update(keepsLater: false) { $0 = $0.present(at: context.now) }
+    }
     return present
   }
 
@@ -56,14 +58,25 @@ public struct StoreLedger: StorePart {
   ///
   /// A failure prevents no alarm from ringing: if the ledger cannot be locked or written, `body` runs nevertheless, and
   /// the reason is returned.
+  ///
+  /// The time of the context can be that of the start of this process, which has slept since with the machine. So `body`
+  /// does not see the entries that are later than possible, and the file keeps them: `purge` removes them.
   public func update<Result>(_ body: (inout DeliveryLedger) -> Result) -> Update<Result> {
+    update(keepsLater: true, body)
+  }
+
+  private func update<Result>(
+    keepsLater: Bool, _ body: (inout DeliveryLedger) -> Result
+  ) -> Update<Result> {
     local.ledger.locked(holder: context.process, timeout: StoreLedger.timeout) { lockFailure in
       var failure = lockFailure
       let before = stored()
       var ledger = before.possible(at: context.now)
       let result = body(&ledger)
+      var written = ledger
+      if keepsLater { written.keepLater(of: before, than: context.now) }
       do {
-        if ledger != before { try write(ledger, isLocked: lockFailure == nil) }
+        if written != before { try write(written, isLocked: lockFailure == nil) }
       } catch let reason {
         failure = reason
       }
