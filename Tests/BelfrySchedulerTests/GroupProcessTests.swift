@@ -20,6 +20,25 @@ import Testing
     return await run.value
   }
 
+  @Test("A program that another process writes is started once that one has closed it")
+  func written() async throws {
+    let sandbox = try Sandbox()
+    let path = try sandbox.script("hook", "cat\n")
+    let writer = open(path, O_WRONLY | O_CLOEXEC)
+    #expect(writer >= 0)
+    let process = GroupProcess(
+      executable: .path(.init(path)), arguments: [], environment: .inherit, input: Array("in".utf8))
+    let output = CollectedBytes()
+    let run = Task { await process.run { output.append($0) } }
+    try await Task.sleep(for: .milliseconds(200))
+    close(writer)
+    guard case .exited(0, _) = await run.value else {
+      Issue.record("it was not started")
+      return
+    }
+    #expect(output.bytes == Array("in".utf8))
+  }
+
   @Test("A hook's TERM trap runs while a child of its shell runs, and can write to standard error")
   func trapWhileAChildRuns() async throws {
     let sandbox = try Sandbox()

@@ -34,6 +34,8 @@ struct GroupProcess: Sendable {
   var grace = Duration.seconds(2)
   /// The maximum size of standard output, in bytes.
   var outputLimit = GroupProcess.errorLimit
+  /// True if the program gets a session of its own, without a terminal. Its leader leads the process group, too.
+  var hasOwnSession = false
 
   /// The maximum size of standard error, in bytes.
   static let errorLimit = 64 << 10
@@ -58,9 +60,14 @@ struct GroupProcess: Sendable {
     }
   }
 
+  /// The number of attempts to start a program that another process has open for writing, such as an editor that saves a
+  /// hook, and the time between two of them.
+  private static let maxAttempts = 20
+  private static let attemptInterval = Duration.milliseconds(50)
+
   private func follow(
     _ group: Group, _ started: @Sendable (pid_t) -> Void,
-    _ output: @escaping @Sendable ([UInt8]) -> Void
+    _ output: @escaping @Sendable ([UInt8]) -> Void, attempt: Int = 1
   ) async -> Termination {
     do {
       try Descriptors.ensure()
@@ -71,7 +78,7 @@ struct GroupProcess: Sendable {
       return .failed("its input could not be prepared: \(MemoryFile.lastError)")
     }
     var options = PlatformOptions()
-    options.processGroupID = 0
+    if hasOwnSession { options.createSession = true } else { options.processGroupID = 0 }
     // This applies only when the run is abandoned.
     options.teardownSequence = [
       .send(signal: .terminate, toProcessGroup: true, allowedDurationToNextStep: grace)
@@ -99,6 +106,12 @@ struct GroupProcess: Sendable {
       }
       status = result.terminationStatus.shellStatus
     } catch {
+      if (error as? SubprocessError)?.underlyingError == .textFileBusy,
+        attempt < GroupProcess.maxAttempts, group.reason == nil
+      {
+        do { try await Task.sleep(for: GroupProcess.attemptInterval) } catch {}
+        return await follow(group, started, output, attempt: attempt + 1)
+      }
       group.end()
       return group.reason ?? .failed("\(error)")
     }
