@@ -7,7 +7,7 @@ package struct StatusLineDocument: JSONDocument {
   let text: String
   /// The most urgent state: `ringing`, `missed`, `pending`, `snoozed`, `next` or `idle`.
   let state: String
-  /// The problem: `storeMissing`, `storeUnreadable`, `schedulerAbsent`, `schedulerUnresponsive` or `syncOutdated`.
+  /// The problem: `storeMissing`, `storeUnreadable`, `schedulerAbsent`, `schedulerUnresponsive`, `clockBehind` or `syncOutdated`.
   let problem: String?
   /// The alarms that ring.
   let ringing: [Item]

@@ -55,6 +55,7 @@ import Testing
     #expect(line(summary, width: 80).text.hasPrefix("no scheduler · ringing Milk · "))
     #expect(line(summary).prompt == "no scheduler, 1 ringing, 1 missed, 2 pending")
     #expect(line(AttentionSummary(problem: .syncOutdated)).text == "not synced")
+    #expect(line(AttentionSummary(problem: .clockBehind)).text == "clock behind")
     #expect(line(AttentionSummary(problem: .syncOutdated)).prompt.isEmpty)
   }
 

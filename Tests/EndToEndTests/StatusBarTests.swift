@@ -37,6 +37,9 @@ import Testing
     #expect(try await line("prompt", now: early) == "no scheduler")
     _ = try await sandbox.belfry("tick", now: morning)
     #expect(try await line("prompt", now: morning) == "2 ringing")
+    // A clock that lost an hour. The tick there was later.
+    let behind = try await line("plain", now: "2026-11-23T08:50:00Z")
+    #expect(behind.hasPrefix("clock behind · "), "\(behind)")
     _ = try await sandbox.belfry("stop", "tea", now: morning)
     _ = try await sandbox.belfry("snooze", "touch", now: morning)
     #expect(try await line("plain", now: morning) == "pending Tea · 1 snoozed")

@@ -113,6 +113,10 @@ final class StoreBackend: UIBackend {
 
   private static func row(_ row: AlarmTable.Row) -> ListRow {
     switch row {
+    if let time = store.branch.timeAhead {
+      content.problems.append(
+        "The latest change is dated \(context.times.full(time)): compare the clocks, belfry doctor")
+    }
     case .heading(let text): .heading(text)
     case .alarm(let summary, let line):
       .alarm(

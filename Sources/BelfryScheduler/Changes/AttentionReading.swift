@@ -39,8 +39,15 @@ public struct AttentionReading: Sendable {
       case .unresponsive: summary.problem = .schedulerUnresponsive
       case .daemon, .ticks: break
       }
+      if summary.problem == nil, let ahead = store.branch.timeAhead {
+        summary.problem = .clockBehind
+        summary.validUntil = min(
+          summary.validUntil, ahead.adding(seconds: -Instant.tolerance))
+      }
       // A user without a daemon may prefer to sync by hand.
-      if scheduler == .daemon, store.sync.hasRemote, let last = store.sync.last {
+      if summary.problem == nil, scheduler == .daemon, store.sync.hasRemote,
+        let last = store.sync.last
+      {
         let end = last.adding(seconds: AttentionReading.maxSyncAge)
         if end <= now {
           summary.problem = .syncOutdated

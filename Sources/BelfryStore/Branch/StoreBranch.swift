@@ -24,6 +24,17 @@ public struct StoreBranch: StorePart {
     (local.readHead() ?? local.readReference("refs/heads/\(Repository.defaultBranch)"))?.description
   }
 
+  /// The time of the latest commit if it is implausibly ahead of the present, so that this device's clock may be behind; nil
+  /// otherwise.
+  public var timeAhead: Instant? {
+    guard let repository = try? repository(),
+      let head = (try? repository.commit(of: "HEAD")) ?? nil,
+      let time = (try? repository.commit(head).time).map({ Instant(seconds: $0) }),
+      time.isImplausible(at: context.now)
+    else { return nil }
+    return time
+  }
+
   /// The commit of the checked-out branch if another program has moved it; nil otherwise, and while a commit is checked
   /// out instead of a branch.
   ///

@@ -86,7 +86,7 @@ public struct RecordExamination: Sendable {
     {
       let path = LogRecord.path(latest)
       findings.append(
-        try isHeadAhead()
+        store.branch.timeAhead != nil
           ? .clockBehind(latest.at, path: path) : .writtenAhead(latest.at, path: path)
       )
     }
@@ -103,13 +103,5 @@ public struct RecordExamination: Sendable {
       store.context.zones.works ? .zones(local: store.context.zones.local.name) : .noZoneData)
     if findings.count == 1 { findings.insert(.clock(now), at: 0) }
     return findings
-  }
-
-  /// Returns true if the latest commit is in the future. This device's clock may then be behind.
-  private func isHeadAhead() throws -> Bool {
-    let repository = try store.repository()
-    guard let head = try repository.commit(of: "HEAD") else { return false }
-    let time = Instant(seconds: try repository.commit(head).time)
-    return time > store.context.now.adding(seconds: Instant.tolerance)
   }
 }

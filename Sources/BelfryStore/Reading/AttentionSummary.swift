@@ -12,10 +12,12 @@ public struct AttentionSummary: Hashable, Sendable {
     case schedulerAbsent
     /// The daemon does not respond.
     case schedulerUnresponsive
+    /// The latest change of the store is dated ahead of this device's clock, which may be behind.
+    case clockBehind
     /// The daemon runs, and the last sync was more than a day ago.
     case syncOutdated
 
-    /// True if no alarm rings on this device.
+    /// True if no alarm rings on this device at its time.
     public var isSilencing: Bool { self != .syncOutdated }
   }
 

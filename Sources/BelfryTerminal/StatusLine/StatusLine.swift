@@ -135,6 +135,7 @@ package struct StatusLine: Sendable {
     case .storeUnreadable: "store unreadable"
     case .schedulerAbsent: "no scheduler"
     case .schedulerUnresponsive: "daemon hangs"
+    case .clockBehind: "clock behind"
     case .syncOutdated: "not synced"
     }
   }
