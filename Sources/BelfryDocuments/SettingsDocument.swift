@@ -44,6 +44,8 @@ package struct SettingsDocument: JSONDocument {
   private(set) var unmuteSound: Bool?
   /// True if the firing screen opens by itself on this device.
   private(set) var openScreen: Bool?
+  /// True if terminals of this device that can do so show notifications on the desktop.
+  private(set) var terminalNotices: Bool?
   /// True if animations are disabled on this device.
   private(set) var reducedMotion: Bool?
   /// The clock of times in text on this device: `auto`, `12h` or `24h`.
@@ -102,6 +104,7 @@ package struct SettingsDocument: JSONDocument {
     case .soundRising: soundRising = value.flag
     case .unmuteSound: unmuteSound = value.flag
     case .openScreen: openScreen = value.flag
+    case .terminalNotices: terminalNotices = value.flag
     case .reducedMotion: reducedMotion = value.flag
     case .clock: clock = value.name
     }

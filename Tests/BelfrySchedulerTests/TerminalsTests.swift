@@ -109,7 +109,13 @@ import Testing
     // It does not count, because the terminal may show none.
     #expect(await terminals.show(["** Rent;\u{7}", "   Mon"], bell: true) == 0)
     let title = "\u{1B}]99;i=belfry:d=0;Rent;\u{1B}\\"
-    #expect(screen.text == "\u{7}" + title + "\u{1B}]99;i=belfry:p=body;Mon\u{1B}\\")
+    let shown = "\u{7}" + title + "\u{1B}]99;i=belfry:p=body;Mon\u{1B}\\"
+    #expect(screen.text == shown)
+    // The setting `terminalNotices` is read each time.
+    let silent = Terminals(
+      user: geteuid(), folder: screen.folder, sendsNotices: { false })
+    #expect(await silent.show(["** Rent", "   Mon"], bell: true) == 0)
+    #expect(screen.text == shown + "\u{7}")
     await terminals.repeat(["** Rent"], bell: false)
     #expect(!screen.text.contains("d=1"))
   }

@@ -548,7 +548,7 @@ import Testing
     let sandbox = try await rent()
     for (name, value) in [
       ("snoozeEnabled", "off"), ("slideToStop", "on"), ("sound", "tritone"),
-      ("unmuteSound", "on"), ("openScreen", "on"),
+      ("unmuteSound", "on"), ("openScreen", "on"), ("terminalNotices", "off"),
       ("fixedZone", "on"), ("snooze", "12m"), ("grace", "6h"), ("ringTimeout", "5m"),
     ] {
       let set = try await sandbox.belfry("settings", "set", name, value)

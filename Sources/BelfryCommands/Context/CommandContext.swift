@@ -267,7 +267,7 @@ struct CommandContext {
       variables: { hookVariables },
       terminals: Terminals(
         user: geteuid(), folder: environment["BELFRY_TERMINALS"] ?? Terminals.systemFolder,
-        store: storePath),
+        store: storePath, sendsNotices: { ownSettings.terminalNotices }),
       activeDeliveries: activeDeliveries, registryFolder: registry, actions: actions,
       opensScreen: { ownSettings.openScreen },
       times: { current().times })

@@ -68,6 +68,8 @@ enum SettingsText {
     case (.slideToStop, .flag(true)): "Hold a key for three seconds to stop an alarm."
     case (.openScreen, .flag(true)):
       "The firing screen opens in tmux, and in a terminal window on the desktop."
+    case (.terminalNotices, .flag(false)):
+      "Terminals show notifications as text, without one on the desktop."
     case (.unmuteSound, .flag(true)): "Alarms unmute the sound output and raise its volume."
     case (.snoozeEnabled, .flag(false)): "Alarms cannot be snoozed."
     case (.followUps, .plan(let plan)) where plan == .none: "Stopped alarms send no follow-ups."

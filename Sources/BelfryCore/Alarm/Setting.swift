@@ -4,7 +4,8 @@ public enum Setting: String, CaseIterable, Sendable {
   case tier, snoozeEnabled, snooze, followUps, grace, ringTimeout, fixedZone, skipBreaksStreak,
     workdays, defaultTime, morning, noon, afternoon, evening, night
   /// A setting of one device; see `isLocal`.
-  case slideToStop, sound, soundRising, unmuteSound, openScreen, reducedMotion, clock
+  case slideToStop, sound, soundRising, unmuteSound, openScreen, terminalNotices, reducedMotion,
+    clock
 
   /// The name, on the command line and in JSON, such as `snoozeEnabled`.
   public var name: String { rawValue }
@@ -15,7 +16,8 @@ public enum Setting: String, CaseIterable, Sendable {
   /// True if the setting applies only to this device and is not synced.
   public var isLocal: Bool {
     switch self {
-    case .slideToStop, .sound, .soundRising, .unmuteSound, .openScreen, .reducedMotion, .clock:
+    case .slideToStop, .sound, .soundRising, .unmuteSound, .openScreen, .terminalNotices,
+      .reducedMotion, .clock:
       true
     default: false
     }
@@ -44,6 +46,7 @@ public enum Setting: String, CaseIterable, Sendable {
     case .soundRising: \.[flag: \.soundRising]
     case .unmuteSound: \.[flag: \.unmuteSound]
     case .openScreen: \.[flag: \.openScreen]
+    case .terminalNotices: \.[flag: \.terminalNotices]
     case .reducedMotion: \.[flag: \.reducedMotion]
     case .clock: \.clockValue
     }

@@ -54,6 +54,8 @@ public struct Settings: Hashable, Sendable {
   public var unmuteSound: Bool
   /// This device: true if the firing screen opens by itself when an alarm rings.
   public var openScreen: Bool
+  /// This device: true if terminals that can do so show notifications on the desktop in front of them.
+  public var terminalNotices: Bool
   /// This device: true if animations are disabled.
   public var reducedMotion: Bool
   /// This device: the clock of times in text.
@@ -67,7 +69,8 @@ public struct Settings: Hashable, Sendable {
     workdays: WeekdaySet = WorkCalendar.defaultWorkdays, dayTimes: DayTimes = DayTimes(),
     slideToStop: Bool = false,
     sound: String = "bell", soundRising: Bool = false, unmuteSound: Bool = false,
-    openScreen: Bool = false, reducedMotion: Bool = false, clock: Clock = .auto
+    openScreen: Bool = false, terminalNotices: Bool = true, reducedMotion: Bool = false,
+    clock: Clock = .auto
   ) {
     self.clock = clock
     self.workdays = workdays
@@ -76,6 +79,7 @@ public struct Settings: Hashable, Sendable {
     self.soundRising = soundRising
     self.unmuteSound = unmuteSound
     self.openScreen = openScreen
+    self.terminalNotices = terminalNotices
     self.tier = tier
     self.snoozeEnabled = snoozeEnabled
     self.snooze = snooze

@@ -6,6 +6,7 @@ public struct Terminals: Sendable {
   private let user: UInt32
   private let folder: String
   private let store: String?
+  private let sendsNotices: @Sendable () -> Bool
 
   /// The time for which a message hides what a tmux client shows, in milliseconds.
   public static let messageDuration = TmuxServer.messageDuration
@@ -19,7 +20,12 @@ public struct Terminals: Sendable {
   ///   - user: the user id.
   ///   - folder: the folder of pseudo-terminals. In a folder other than the system's, there are no logins.
   ///   - store: the path of the store whose alarms Belfry's own screen shows; nil if no screen counts.
-  public init(user: UInt32, folder: String = systemFolder, store: String? = nil) {
+  ///   - sendsNotices: returns false if no terminal gets the sequence of a desktop notification. Called each time.
+  public init(
+    user: UInt32, folder: String = systemFolder, store: String? = nil,
+    sendsNotices: @escaping @Sendable () -> Bool = { true }
+  ) {
+    self.sendsNotices = sendsNotices
     self.user = user
     self.folder = folder
     self.store = store
@@ -95,7 +101,8 @@ public struct Terminals: Sendable {
   }
 
   private func screens(_ paths: [String], _ processes: TerminalProcesses) -> [Screen] {
-    paths.compactMap { path in
+    let sendsNotices = sendsNotices()
+    return paths.compactMap { path in
       let file = Glibc.open(path, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
       guard file >= 0 else { return nil }
       defer { close(file) }
@@ -104,7 +111,8 @@ public struct Terminals: Sendable {
       let isRaw = tcgetattr(file, &settings) == 0 && settings.c_lflag & tcflag_t(ICANON) == 0
       let device = UInt32(truncatingIfNeeded: status.st_rdev)
       let use = processes.use(of: device, isRaw: isRaw, store: store)
-      let notice = processes.environment(of: device).flatMap { TerminalNotice($0) }
+      let notice =
+        sendsNotices ? processes.environment(of: device).flatMap { TerminalNotice($0) } : nil
       return Screen(path: path, device: device, use: use, isRaw: isRaw, notice: notice)
     }
   }
