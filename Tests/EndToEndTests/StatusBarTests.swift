@@ -35,7 +35,7 @@ import Testing
     }
     #expect(try await line("plain", "--width", "30", now: early).hasSuffix("… 09:00"))
     #expect(try await line("prompt", now: early) == "no scheduler")
-    _ = try await sandbox.belfry("tick", now: morning)
+    try await sandbox.prepare(["tick"], now: morning)
     #expect(try await line("prompt", now: morning) == "2 ringing")
     // A clock that lost an hour. The tick there was later.
     let behind = try await line("plain", now: "2026-11-23T08:50:00Z")
@@ -183,6 +183,39 @@ import Testing
     let output = try await sandbox.run("/usr/bin/timeout", ["60", "bash", root + "/script"])
     #expect(output.out.contains("#[fg=red]"), "\(output.out)\(output.err)")
     #expect(access("/tmp/belfry-ran", F_OK) != 0)
+  }
+
+  @Test(
+    "The recipe for tmux opens the full screen in a popup, and q closes it",
+    .enabled(if: has("tmux"), "tmux is not installed"))
+  func popup() async throws {
+    let sandbox = try await store()
+    let (root, belfry) = (sandbox.root, Sandbox.binary)
+    let recipe = try #require(
+      try StatusBarTests.article().split(separator: "\n").first { $0.hasPrefix("bind B ") })
+    try sandbox.write(
+      recipe.replacing("belfry ui", with: "BELFRY_NOW=\(early) TZ=UTC \(belfry) ui") + "\n",
+      to: root + "/tmux.conf")
+    try sandbox.write(
+      """
+      \(sandbox.waitFor)
+      tmux -S '\(root)/outer' -f /dev/null new-session -d -x 100 -y 30 \\
+        "env -u TMUX tmux -S '\(root)/inner' -f '\(root)/tmux.conf' new-session 'echo ready; exec sleep 600'"
+      screen() { tmux -S '\(root)/outer' capture-pane -p; }
+      shows() { screen | grep -qF "$1"; }
+      misses() { ! shows "$1"; }
+      wait_for shows ready
+      tmux -S '\(root)/outer' send-keys C-b
+      tmux -S '\(root)/outer' send-keys B
+      wait_for shows Pills
+      screen
+      tmux -S '\(root)/outer' send-keys q
+      wait_for misses Pills
+      tmux -S '\(root)/inner' kill-server; tmux -S '\(root)/outer' kill-server
+      """, to: root + "/script")
+    let output = try await sandbox.run("/usr/bin/timeout", ["60", "bash", root + "/script"])
+    #expect(
+      output.out.contains("1 Alarms") && output.out.contains("Pills"), "\(output.out)\(output.err)")
   }
 
   @Test("i3blocks passes on the block", .enabled(if: has("i3blocks"), "i3blocks is not installed"))
