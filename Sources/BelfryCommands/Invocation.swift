@@ -36,6 +36,7 @@ public enum Invocation {
     }
     do {
       var command = try Belfry.parse(process: arguments)
+      if ChildOfScreen.isThisProcess, needsTerminal(command) { end(ChildOfScreen.needsTerminal) }
       guard let parsed = command as? any AsyncParsableCommand else {
         Invocation.keepMemory()
         try command.run()
@@ -55,15 +56,26 @@ public enum Invocation {
           await Welcome.showPending()
           end(isWritten ? 0 : 1)
         } catch {
-          Console.endPaging()
-          end(Belfry.report(error, arguments: arguments))
+          fail(error, arguments)
         }
       }
       dispatchMain()
     } catch {
-      Console.endPaging()
-      end(Belfry.report(error, arguments: arguments))
+      fail(error, arguments)
     }
+  }
+
+  private static func needsTerminal(_ command: any ParsableCommand) -> Bool {
+    (command as? any TerminalCommand)?.needsTerminal == true
+  }
+
+  /// Reports an error, and ends the process.
+  private static func fail(_ error: any Error, _ arguments: [String]) -> Never {
+    Console.endPaging()
+    if ChildOfScreen.isThisProcess, (error as? CommandError)?.needsTerminal == true {
+      end(ChildOfScreen.needsTerminal)
+    }
+    end(Belfry.report(error, arguments: arguments))
   }
 
   /// Returns the arguments with the command that `belfry` alone stands for: on a terminal, the full screen, or the list if

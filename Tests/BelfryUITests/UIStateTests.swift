@@ -182,6 +182,53 @@ import Testing
     #expect(ui.asked.count == 3)
   }
 
+  @Test("A command that needs the terminal gets it, and so does any one behind an exclamation mark")
+  func terminalCommands() {
+    var ui = UIFixture()
+    ui.press(":")
+    ui.type("delete rent")
+    ui.press("enter")
+    #expect(ui.asked == [.run(["delete", "rent"])])
+    ui.send(.ended(.init(terminalCommand: ["delete", "rent"])))
+    #expect(ui.asked.last == .runOnTerminal(["delete", "rent"]))
+    for line in ["!git commit", " ! belfry git commit"] {
+      ui.press(":")
+      ui.type(line)
+      ui.press("enter")
+      #expect(ui.asked.last == .runOnTerminal(["git", "commit"]), "\(line)")
+    }
+    ui.press(":")
+    ui.type("!")
+    ui.press("enter")
+    #expect(ui.asked.count == 4)
+  }
+
+  @Test("Keys behind a filter wait for its list, so that they act on what it selects")
+  func typedAhead() {
+    var ui = UIFixture()
+    // Without a store that answers.
+    func effects(_ names: String...) -> [UIEffect] {
+      names.flatMap { name in
+        Key(named: name).map { ui.state.update(.input(.key($0))) } ?? []
+      }
+    }
+    #expect(ui.selected == "Alarm 0")
+    let typed = effects("/", "7", "enter", "d", "q")
+    #expect(typed.allSatisfy { if case .readList = $0 { true } else { false } }, "\(typed)")
+    ui.send(.list(ui.content("7"), filter: "7"))
+    #expect(ui.asked == [.answer(.done, [ui.alarms[7].id]), .quit])
+    // Without an answer, Ctrl-C still ends.
+    ui.asked = []
+    #expect(effects("/", "8", "enter", "d", "ctrl-c").last == .quit)
+  }
+
+  @Test("A short result of a command is a message without its colors")
+  func coloredMessage() {
+    var ui = UIFixture()
+    ui.send(.ended(.init(lines: ["\u{1B}[1;31merror:\u{1B}[0m no remote."], isError: true)))
+    #expect(ui.lines.contains(" error: no remote."), "\(ui.lines)")
+  }
+
   @Test("What rings opens its own screen, and is stopped in place")
   func ringing() {
     var ui = UIFixture()

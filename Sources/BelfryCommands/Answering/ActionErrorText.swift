@@ -93,7 +93,8 @@ struct ActionErrorText {
     case .partOfWord(let name, let summary):
       return CommandError(
         .noSuchAlarm, "\(ActionErrorText.part(name, of: summary)), but not the start of a word.",
-        hint: "Use the start of a word, or the identifier: \(summary.id.short).")
+        hint: "Use the start of a word, or the identifier: \(summary.id.short)."
+      ).needingTerminal()
     case .scheduleOrAlarm(let words, let summary):
       let words = Printable.text(words)
       return CommandError(

@@ -106,7 +106,8 @@ struct Add: ParsableCommand {
       hint: """
         Write it after the title: belfry add \(ShellWord.quoted(shown)) every mon,fri at 9am, or daily at 8:00, \
         or 24 dec 18:00, or last workday 9am.
-        """)
+        """
+    ).needingTerminal()
   }
 
   /// Returns what to do about a word that is not understood; nil for the usual examples.

@@ -74,7 +74,8 @@ struct Edit: ParsableCommand {
     if edit.isEmpty, !asks {
       throw CommandError(
         .usage, "there is nothing to change.",
-        hint: "Name the options to change: see 'belfry help edit'.")
+        hint: "Name the options to change: see 'belfry help edit'."
+      ).needingTerminal()
     }
     let editing = try AlarmEditing(
       divided.selection, in: store, context, confirmation, json: common.json)

@@ -28,6 +28,7 @@ struct RemoteRepository {
     switch state {
     case .repository, .unreadable: return false
     case .missing, .emptyFolder:
+      if !isWanted, !canAsk { try ChildOfScreen.requireTerminal() }
       let isAccepted = isWanted || (canAsk && isConfirmed())
       guard isAccepted else {
         warn()

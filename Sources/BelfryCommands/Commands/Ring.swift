@@ -104,7 +104,8 @@ struct RingLoop {
     guard let session = TerminalSession(colors: context.colors) else {
       throw CommandError(
         .notPossible, "the firing screen needs a terminal.",
-        hint: "Or run 'belfry done', 'stop', 'snooze' or 'skip'.")
+        hint: "Or run 'belfry done', 'stop', 'snooze' or 'skip'."
+      ).needingTerminal()
     }
     let settings = try context.settings(store)
     session.begin(.holds)

@@ -29,6 +29,9 @@ struct UI: ParsableCommand {
   @ParentCommand var root: Belfry
 
   func run() throws {
+    if ChildOfScreen.isThisProcess {
+      throw CommandError(.notPossible, "the full screen is open.")
+    }
     let context = try CommandContext(store: store ?? root.store, color: root.color ?? .auto)
     if plain { return PlainRunner(StoreBackend(context)).run() }
     let terminal = context.environment["TERM"] ?? ""

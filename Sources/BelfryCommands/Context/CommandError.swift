@@ -15,6 +15,8 @@ struct CommandError: Error {
   let hints: [String]
   /// The error that caused the failure; nil if the command found the failure itself.
   let source: (any Error)?
+  /// True if the command works on a terminal, where it can ask or show a screen.
+  private(set) var needsTerminal = false
 
   init(_ kind: Kind, _ message: String, hints: [String], source: (any Error)? = nil) {
     self.kind = kind
@@ -46,7 +48,16 @@ struct CommandError: Error {
 
   /// Returns the error with other hints.
   func with(hints: [String]) -> CommandError {
-    CommandError(kind, message, hints: hints, source: source)
+    var error = CommandError(kind, message, hints: hints, source: source)
+    error.needsTerminal = needsTerminal
+    return error
+  }
+
+  /// Returns the error of a command that works on a terminal. The full screen runs the command again there.
+  func needingTerminal() -> CommandError {
+    var error = self
+    error.needsTerminal = true
+    return error
   }
 
   // MARK: Output

@@ -64,7 +64,10 @@ final class CommandWarnings: Sendable {
 
   /// Warns if no alarm rings on this device.
   func warn(about scheduler: SchedulerState) {
-    guard let problem = CommandWarnings.problem(of: scheduler) else { return }
+    // The full screen shows it all the time.
+    guard !ChildOfScreen.isThisProcess, let problem = CommandWarnings.problem(of: scheduler) else {
+      return
+    }
     warn(problem.message, remedy: problem.remedy)
   }
 

@@ -6,11 +6,34 @@ import Glibc
 struct ChildOfScreen {
   /// The end of a command.
   struct Result {
+    /// The exit status; `needsTerminal` if the command did nothing, and has to run on the terminal.
     let status: Int32
     /// The lines of standard output, with colors.
     let output: [String]
     /// The lines of standard error.
     let error: [String]
+  }
+
+  /// The exit status of a command of a full screen that needs the terminal.
+  static let needsTerminal: Int32 = 8
+
+  /// The variable that marks a command of a full screen, which has no terminal.
+  private static let variable = "BELFRY_SCREEN"
+
+  /// True if this process is a command that a full screen runs without a terminal.
+  static let isThisProcess: Bool = {
+    guard getenv(variable) != nil else { return false }
+    // Not for a command that a hook of this one starts.
+    unsetenv(variable)
+    return true
+  }()
+
+  /// Throws in a command of a full screen, before it would do something without asking. The screen runs it again on the
+  /// terminal.
+  static func requireTerminal() throws {
+    if isThisProcess {
+      throw CommandError(.usage, "this command asks on a terminal.").needingTerminal()
+    }
   }
 
   private let context: CommandContext
@@ -32,17 +55,24 @@ struct ChildOfScreen {
   /// The time that a command may take, in seconds: a sync over a slow network.
   private static let timeout = 300
 
-  /// Runs a command without a terminal.
+  /// The editor of git without a terminal. It says where there is one.
+  private static let editor =
+    "sh -c 'echo \"This needs an editor. Type :! before the command, such as :!git commit.\" >&2; exit 1'"
+
+  /// Runs a command without a terminal, in a session of its own: a program that asks on `/dev/tty` fails at once.
   func run(_ words: [String], columns: Int) -> Result {
     guard let command = context.environment.executable else {
       return Result(status: 1, output: [], error: ["The program of belfry was not found."])
     }
     let arguments = ["--store", context.storePath, "--color", "always"] + words
-    let variables = variables.merging(["COLUMNS": "\(columns)"]) { $1 }
+    let variables = variables.merging([
+      "COLUMNS": "\(columns)", ChildOfScreen.variable: "1", "GIT_EDITOR": ChildOfScreen.editor,
+      "GIT_SEQUENCE_EDITOR": ChildOfScreen.editor,
+    ]) { $1 }
     let outcome = Blocking.run {
       await TimedProcess.run(
         .path(.init(command)), arguments, variables: variables, seconds: ChildOfScreen.timeout,
-        limit: 4 << 20)
+        limit: 4 << 20, inSession: true)
     }
     switch outcome {
     case .ended(let status, let output, let error):
@@ -67,8 +97,9 @@ struct ChildOfScreen {
   func runOnTerminal(_ words: [String], waitsAfterwards waits: Bool) -> Int32 {
     guard let command = context.environment.executable else { return 1 }
     let end = "printf '\\nPress Enter to go back.'; read -r line"
+    // Ctrl-C ends the command, and its output stays readable.
     return spawn(
-      "\"$@\"; status=$?; \(waits ? end : ":"); exit $status",
+      "trap : INT QUIT; \"$@\"; status=$?; \(waits ? end : ":"); exit $status",
       [command, "--store", context.storePath] + words)
   }
 

@@ -19,10 +19,12 @@ final class StoreBackend: UIBackend {
   private let nextChange = Mutex<Instant?>(nil)
   private let watch = Mutex(Watch())
 
-  /// The subscription to the changes of the store. There is none before there is a store.
+  /// The observer of the store's path.
   private struct Watch {
     var changed: (@Sendable () -> Void)?
-    var subscription: StoreChanges?
+    var observer: StoreObserver?
+    /// True once a store was shown.
+    var hadStore = false
   }
 
   init(_ context: CommandContext) {
@@ -59,16 +61,21 @@ final class StoreBackend: UIBackend {
     nextChange.withLock { $0 = minute }
     let civil = context.storeContext.zones.local.civil(at: now)
     var content = ListContent(clock: context.times.time(civil.time))
-    guard let store = store(context) else {
-      content.placeholder = StoreBackend.empty
-      return content
-    }
-    subscribe(to: store)
+    observe()
     do {
+      guard let store = try Store.existing(context.storePath, context: context.storeContext) else {
+        content.placeholder = StoreBackend.empty
+        if watch.withLock({ $0.hadStore }) {
+          let message = "The store is missing: \(Printable.text(context.storePath))"
+          (content.placeholder, content.problems) = (message, [message])
+        }
+        return content
+      }
+      watch.withLock { $0.hadStore = true }
       try fill(&content, filter, columns, store, context)
     } catch {
-      content.placeholder = CommandError(error).message
-      content.problems = [CommandError(error).message]
+      let message = CommandError(error).message.capitalizedFirst
+      (content.placeholder, content.problems) = (message, [message])
     }
     return content
   }
@@ -106,6 +113,10 @@ final class StoreBackend: UIBackend {
     if let problem = CommandWarnings.problem(of: SchedulerState(store)) {
       content.problems.append(problem.message.capitalizedFirst)
     }
+    if let time = store.branch.timeAhead {
+      content.problems.append(
+        "The latest change is dated \(context.times.full(time)): compare the clocks, belfry doctor")
+    }
     content.problems += problems.prefix(3).map {
       "\(Printable.text($0.path)) is not valid: see belfry doctor"
     }
@@ -113,10 +124,6 @@ final class StoreBackend: UIBackend {
 
   private static func row(_ row: AlarmTable.Row) -> ListRow {
     switch row {
-    if let time = store.branch.timeAhead {
-      content.problems.append(
-        "The latest change is dated \(context.times.full(time)): compare the clocks, belfry doctor")
-    }
     case .heading(let text): .heading(text)
     case .alarm(let summary, let line):
       .alarm(
@@ -350,11 +357,13 @@ final class StoreBackend: UIBackend {
 
   func run(_ words: [String], columns: Int) -> UIEvent.Outcome {
     let result = ChildOfScreen(context, opened).run(words, columns: columns)
-    let isError = result.status != 0
-    let lines =
-      isError && result.output.isEmpty
-      ? result.error : result.output + (isError ? result.error : [])
-    return .init(title: words.joined(separator: " "), lines: lines, isError: isError)
+    if result.status == ChildOfScreen.needsTerminal { return .init(terminalCommand: words) }
+    let title = words.joined(separator: " ")
+    // Warnings, and messages about files that were written, are on standard error.
+    let lines = result.output + result.error
+    return .init(
+      title: title, lines: lines.isEmpty ? ["\(title): done."] : lines,
+      isError: result.status != 0)
   }
 
   func runOnTerminal(_ words: [String]) -> UIEvent.Outcome? {
@@ -377,16 +386,17 @@ final class StoreBackend: UIBackend {
 
   func watch(_ changed: @escaping @Sendable () -> Void) { watch.withLock { $0.changed = changed } }
 
-  /// Subscribes before the first reading, so that no change is missed.
-  private func subscribe(to store: Store) {
-    let (changed, isSubscribed) = watch.withLock { ($0.changed, $0.subscription != nil) }
-    guard let changed, !isSubscribed, let subscription = try? StoreChanges(of: store) else {
-      return
-    }
-    watch.withLock { $0.subscription = subscription }
-    Task.detached {
-      for await _ in subscription.sets { changed() }
-    }
+  /// Observes the store's path before the first reading, so that no change is missed.
+  private func observe() {
+    let (changed, isObserved) = watch.withLock { ($0.changed, $0.observer != nil) }
+    guard let changed, !isObserved else { return }
+    let observer = try? StoreObserver(
+      path: context.storePath, now: { CommandEnvironment.systemNow },
+      open: { [context, opened] in
+        let context = context.present(after: opened)
+        return (try? Store.existing(context.storePath, context: context.storeContext)) ?? nil
+      }, changed: changed)
+    watch.withLock { $0.observer = observer }
   }
 
   func untilChange() -> Int {

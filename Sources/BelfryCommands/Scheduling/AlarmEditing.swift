@@ -82,7 +82,7 @@ struct AlarmEditing {
 
   /// Shows the changes of several alarms on a terminal, and asks for confirmation. Returns false if there is no question.
   private func ask(_ action: EditAlarms) throws -> Bool {
-    guard !options.yes, !json, Style.canAsk else { return false }
+    guard !options.yes, !json, Style.canAsk || ChildOfScreen.isThisProcess else { return false }
     let previews = try sorted(context.explaining { try action.preview(in: store) })
     let count = previews.count { !$0.fields.isEmpty }
     guard count > 1 else { return false }

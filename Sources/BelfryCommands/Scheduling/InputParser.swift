@@ -130,7 +130,11 @@ final class InputParser {
       } catch {
         guard case .ambiguous(let words, let readings) = error, canAsk,
           let range = current.range(ofWords: words), let chosen = choose(words, readings)
-        else { throw InputErrorText(error, current, kind, option, formatter).commandError }
+        else {
+          let failure = InputErrorText(error, current, kind, option, formatter).commandError
+          if case .ambiguous = error { throw failure.needingTerminal() }
+          throw failure
+        }
         current.replaceSubrange(range, with: chosen)
         choices[text] = current
       }

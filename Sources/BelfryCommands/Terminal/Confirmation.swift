@@ -23,7 +23,8 @@ struct Confirmation {
       throw CommandError(
         .usage, "this would \(change).",
         hint: (["To do it without a question, add --yes."] + [alternative].compactMap { $0 })
-          .joined(separator: "\n"))
+          .joined(separator: "\n")
+      ).needingTerminal()
     }
     for line in details + [alternative].compactMap({ $0 }) { Console.error("  \(line)") }
     Console.prompt(question)

@@ -72,13 +72,9 @@ package final class PlainRunner {
   }
 
   private func perform(_ words: [String]) {
-    if UIState.Prompt.needsTerminal(words) {
-      _ = backend.runOnTerminal(words)
-    } else {
-      for line in backend.run(words, columns: PlainRunner.columns).lines {
-        Console.line(PlainList.plain(line))
-      }
-    }
+    let outcome = backend.run(words, columns: PlainRunner.columns)
+    if let words = outcome.terminalCommand { _ = backend.runOnTerminal(words) }
+    for line in outcome.lines { Console.line(PlainList.plain(line)) }
     // The result was said already.
     list = PlainList(backend.list(filter: "", columns: PlainRunner.columns))
   }

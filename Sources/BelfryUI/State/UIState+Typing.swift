@@ -71,16 +71,19 @@ extension UIState {
     case .filter: return []
     case .add: return words.isEmpty ? [] : [.run(["add"] + words)]
     case .command:
-      guard let first = words.first else { return [] }
-      let words = first == "belfry" ? Array(words.dropFirst()) : words
+      let line = text.drop { $0.isWhitespace }
+      // As in vi, an exclamation mark gives the terminal to the command.
+      let onTerminal = line.first == "!"
+      var words = onTerminal ? ShellWords.split(String(line.dropFirst())) : words
+      if words.first == "belfry" { words.removeFirst() }
+      if onTerminal { return words.isEmpty ? [] : [.runOnTerminal(words)] }
       if ["q", "quit", "exit"].contains(words.first) { return [.quit] }
       if let tab = Tab.allCases.first(where: { $0.title.lowercased() == words.first }),
         words.count == 1, tab != .settings
       {
         return show(tab)
       }
-      return words.isEmpty
-        ? [] : [Prompt.needsTerminal(words) ? .runOnTerminal(words) : .run(words)]
+      return words.isEmpty ? [] : [.run(words)]
     case .words(_, let verb, let ids):
       if words.isEmpty { return [] }
       return [.run([verb] + ids.map(\.text) + (verb == "rename" ? [text] : words))]
@@ -156,15 +159,6 @@ extension UIState.Prompt {
     let isWhole = completions.count == 1
     guard common.count > typed.count || isWhole, common.hasPrefix(typed) else { return nil }
     return text[..<start] + common + (isWhole ? " " : "")
-  }
-
-  /// Returns true for a command that asks on the terminal, shows a screen, or starts an editor.
-  static func needsTerminal(_ words: [String]) -> Bool {
-    guard let verb = words.first else { return false }
-    if ["ring", "daemon", "partner", "phone", "setup", "clone"].contains(verb) { return true }
-    if verb == "edit" { return words.count < 3 }
-    return verb == "add" && words.count == 1 || words.contains("--follow")
-      || words.contains("--watch")
   }
 }
 

@@ -13,7 +13,13 @@ extension UIState {
     case .resized(let size):
       self.size = size
       return readShown()
-    case .list(let content, let filter): return filter == list.filter ? take(content) : []
+    case .list(let content, let filter):
+      guard filter == list.filter else { return [] }
+      var effects = take(content)
+      let keys = list.waitingKeys
+      list.waitingKeys = []
+      for key in keys { effects += handle(.key(key)) }
+      return effects
     case .details(let id, let lines):
       if details?.id == id {
         details?.lines = lines
@@ -76,6 +82,7 @@ extension UIState {
     let before = list
     list.content = content
     list.isLoaded = true
+    list.loadedFilter = list.filter
     let rows = content.rows.compactMap(\.alarm)
     list.marked.formIntersection(rows.map(\.id))
     if list.selectedIndex == nil {
@@ -104,6 +111,7 @@ extension UIState {
   }
 
   private mutating func end(_ outcome: UIEvent.Outcome) -> [UIEffect] {
+    if let words = outcome.terminalCommand { return [.runOnTerminal(words)] }
     if case .form(var form) = mode, form.isSaving {
       // What is not valid is corrected in the form.
       form.isSaving = false
@@ -111,9 +119,11 @@ extension UIState {
       mode = outcome.isError ? .form(form) : .browsing
       if outcome.isError { return readShown() }
     }
-    let (lines, text) = (outcome.lines, outcome.lines.joined(separator: " "))
+    // The message line has a color of its own.
+    let lines = outcome.lines.map(PlainList.plain)
+    let text = lines.joined(separator: " ")
     if lines.count > Message.maxLines || lines.contains(where: { $0.count > size.columns * 2 }) {
-      mode = .output(title: outcome.title, Page(lines: lines))
+      mode = .output(title: outcome.title, Page(lines: outcome.lines))
     } else if text.isEmpty {
       message = nil
     } else if TextWidth.of(text) <= size.columns - 2 {
@@ -137,6 +147,11 @@ extension UIState {
     case (.help(let editor, let top), .key(let key)): return readHelp(key, editor, top)
     case (.question(let question), .key(let key)): return answer(key, question)
     case (.output(let title, let page), .key(let key)): return read(key, title, page)
+    // The selection is still that of the list before. A key that was typed ahead must not act on it.
+    case (.browsing, .key(let key))
+    where tab == .alarms && list.loadedFilter != list.filter
+      && key != Key(.character("c"), control: true):
+      list.waitingKeys.append(key)
     case (.browsing, .key(let key)):
       message = nil
       return browse(key)

@@ -38,6 +38,10 @@ package struct UIState: Sendable {
     package internal(set) var marked: Set<Identifier> = []
     /// The words of the filter.
     package internal(set) var filter = ""
+    /// The filter of the content.
+    package internal(set) var loadedFilter = ""
+    /// The keys that were typed before the list of the filter was read.
+    package internal(set) var waitingKeys: [Key] = []
     /// The alarms that something else has changed a moment ago.
     package internal(set) var changed: Set<Identifier> = []
 
@@ -184,11 +188,17 @@ package enum UIEvent: Sendable {
     package let title: String
     package let lines: [String]
     package let isError: Bool
+    /// A command that did nothing, because it needs the terminal; nil for any other end.
+    package let terminalCommand: [String]?
 
-    package init(title: String = "", lines: [String], isError: Bool = false) {
+    package init(
+      title: String = "", lines: [String] = [], isError: Bool = false,
+      terminalCommand: [String]? = nil
+    ) {
       self.title = title
       self.lines = lines
       self.isError = isError
+      self.terminalCommand = terminalCommand
     }
   }
 }

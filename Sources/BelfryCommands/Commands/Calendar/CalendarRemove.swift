@@ -33,7 +33,8 @@ struct CalendarRemove: ParsableCommand {
       guard Style.canAsk else {
         throw CommandError(
           .usage, "removing \(calendar.name) needs a confirmation. \(consequence)",
-          hint: "Add --yes.")
+          hint: "Add --yes."
+        ).needingTerminal()
       }
       Console.prompt("Remove \(calendar.name)? \(consequence)")
       guard Console.confirmed() else {

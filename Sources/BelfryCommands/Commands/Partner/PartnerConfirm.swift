@@ -47,7 +47,8 @@ struct PartnerConfirm: AsyncParsableCommand {
     } else {
       guard Style.canAsk, !common.json, waiting.count == 1 else {
         throw CommandError(
-          .usage, "the code that the partner sees is missing.", hint: "belfry partner confirm CODE")
+          .usage, "the code that the partner sees is missing.", hint: "belfry partner confirm CODE"
+        ).needingTerminal()
       }
       chosen = waiting[0]
       guard try PairingDialogue(session, chosen.id).compareCodes() else { return }

@@ -38,7 +38,8 @@ struct PartnerReply: AsyncParsableCommand {
   private func typedMessage(to origin: PartnerOrigin) throws -> String {
     guard Style.canAsk, !common.json else {
       throw CommandError(
-        .usage, "the reply is missing.", hint: "belfry partner reply ALARM \"On my way\"")
+        .usage, "the reply is missing.", hint: "belfry partner reply ALARM \"On my way\""
+      ).needingTerminal()
     }
     let typed = Console.answer(to: "Reply to \(Printable.text(origin.name)):")
     guard let typed, !typed.isEmpty else { throw CommandError(.failed, "nothing was sent.") }
