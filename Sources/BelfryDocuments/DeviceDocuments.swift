@@ -11,7 +11,7 @@ package struct CallTestDocument: JSONDocument {
   }
 }
 
-/// A device: the document of `device`, `calls sip`, `http`, `hook` and `off`.
+/// A device: the document of `device`, `device show`, `calls sip`, `http`, `hook` and `off`.
 package struct DeviceDocument: JSONDocument {
   /// The id.
   let id: String
@@ -25,8 +25,23 @@ package struct DeviceDocument: JSONDocument {
   let calls: Bool
   /// The name of the collection of tasks that the device publishes for a phone.
   let phone: String?
+  /// True if the device is known to be online; only in `device show`.
+  let reachable: Bool?
+  /// The time of its latest heartbeat or other evidence; only in `device show` of another device.
+  let lastHeard: String?
+  /// The number of seconds at least by which its clock is ahead of this device's; absent if it is not.
+  let clockAhead: Int64?
 
+  /// Creates the document of a device's record.
   package init(_ device: Device) {
+    self.init(device, reachable: nil, lastHeard: nil, clockAhead: nil)
+  }
+
+  /// Creates the document with what this device knows beyond the record.
+  package init(_ device: Device, reachable: Bool?, lastHeard: String?, clockAhead: Int64?) {
+    self.reachable = reachable
+    self.lastHeard = lastHeard
+    self.clockAhead = clockAhead
     id = device.id.text
     name = device.name
     kind = device.kind?.rawValue

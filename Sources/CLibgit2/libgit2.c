@@ -108,6 +108,7 @@
   F(int, git_repository_state, (git_repository *repo), (repo)) \
   F(int, git_repository_state_cleanup, (git_repository *repo), (repo)) \
   F(void, git_revwalk_free, (git_revwalk *walk), (walk)) \
+  F(int, git_revwalk_hide, (git_revwalk *walk, const git_oid *id), (walk, id)) \
   F(int, git_revwalk_new, (git_revwalk **out, git_repository *repo), (out, repo)) \
   F(int, git_revwalk_next, (git_oid *out, git_revwalk *walk), (out, walk)) \
   F(int, git_revwalk_push, (git_revwalk *walk, const git_oid *id), (walk, id)) \

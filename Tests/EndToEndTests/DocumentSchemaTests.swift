@@ -253,6 +253,7 @@ import Testing
         Call("settings", "get", "grace", is: "Settings"),
         Call("settings", "unset", "grace", is: "Settings"), Call("sounds", lists: "Sound"),
         Call("device", "--owner", "Chris", is: "Device"), Call("device", is: "Device"),
+        Call("device", "show", is: "Device"), Call("log", "--commit", "HEAD", is: "Commit"),
         Call("battery", is: "Battery"),
         Call(
           "battery", "predict", "--level", "50", "--drain", "3", "--hours", "5",

@@ -16,7 +16,7 @@ import Testing
     "The output of a session is as recorded",
     arguments: [
       "scheduler", "input", "schedules", "output", "courses", "undo", "words", "move", "calendar",
-      "statistics", "bulk", "answers", "import", "phone", "follow",
+      "statistics", "bulk", "answers", "import", "phone", "follow", "commits",
     ])
   func session(_ name: String) async throws {
     let file = TranscriptTests.folder.appending(path: "\(name).txt")

@@ -38,7 +38,7 @@ READING = {
     "list", "tags", "completion", "next", "month", "week", "year", "when", "why", "show", "pending", "calendar list", "calendar show", "log", "stats", "catalog", "explain", "export", "status", "backup", "ring", "ui",
     "service status", "battery status", "battery predict", "cascade list", "cascade preview", "cascade status",
     "calls show", "partner list", "partner log", "partner keys export", "settings show",
-    "settings get", "phone status", "sounds list", "sounds play", "remote list", "conflicts list", "hooks status",
+    "settings get", "device show", "phone status", "sounds list", "sounds play", "remote list", "conflicts list", "hooks status",
 }
 # The verbs that write and are tested in another way, each with the reason.
 ELSEWHERE = {

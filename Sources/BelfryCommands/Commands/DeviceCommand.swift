@@ -13,8 +13,9 @@ struct DeviceCommand: ParsableCommand {
 
         belfry device --name Watch --kind watch
         belfry device --owner Jen     # a cascade's step 'person Jen' rings here
+        belfry device show tablet     # when it was last heard of, and its steps
         belfry device adopt Watch     # this device replaces a Watch that is gone
-      """, subcommands: [DeviceAdopt.self])
+      """, subcommands: [DeviceShow.self, DeviceAdopt.self])
 
   @Option(help: "The name of this device.")
   var name: String?

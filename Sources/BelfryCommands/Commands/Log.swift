@@ -1,6 +1,7 @@
 import ArgumentParser
 import BelfryActions
 import BelfryCore
+import BelfryDocuments
 import BelfryInput
 import BelfryScheduler
 import BelfryStore
@@ -20,8 +21,9 @@ struct Log: ParsableCommand {
         belfry log done +home --since monday
         belfry log missed skipped last week
         belfry log rent pills since monday
+        belfry log --commit 3a25f117
 
-      For the history of the files: belfry git -- log --stat
+      --commit shows what one commit changed, in words. The commits: belfry git -- log --stat
       """)
 
   @Argument(
@@ -40,6 +42,10 @@ struct Log: ParsableCommand {
   @Option(help: "Only entries before a time.")
   var until: String?
 
+  @Option(
+    help: ArgumentHelp("Show the changes of a commit, by the start of its id.", valueName: "id"))
+  var commit: String?
+
   @OptionGroup var formatting: FormatOptions
   @OptionGroup var pager: PagerOptions
   @OptionGroup var common: CommonOptions
@@ -47,9 +53,14 @@ struct Log: ParsableCommand {
 
   func validate() throws {
     if let count, count < 1 { throw ValidationError("--count is at least 1.") }
+    let isPlain = words.isEmpty && count == nil && since == nil && until == nil
+    if commit != nil, !isPlain {
+      throw ValidationError("--commit cannot be combined with other words and options.")
+    }
   }
 
   func run() throws {
+    if let commit { return try show(commit: commit) }
     let format = try formatting.parsed(json: common.json, LogText.keys)
     var context = try common.context(root)
     context.isQuiet = common.json || format != nil
@@ -117,6 +128,23 @@ struct Log: ParsableCommand {
     if isEmpty { Console.line(isFiltered ? "No log entry matches." : Log.nothing) }
   }
 
+  /// Shows the changes of one commit.
+  private func show(commit: String) throws {
+    let context = try common.context(root)
+    let store = try context.open(.reading)
+    guard let changes = try store.history.changes(ofCommit: commit) else {
+      throw CommandError(
+        .noSuchAlarm, "there is no commit '\(Printable.text(commit))', or there are several.",
+        hint: "To list the commits: belfry git -- log --oneline")
+    }
+    if common.json {
+      return try Console.write(CommitDocument(changes, zones: context.storeContext.zones))
+    }
+    pager.start(context, root)
+    let text = CommitText(LogText(store, context), context.style)
+    for line in text.lines(changes) { Console.write(line + "\n") }
+  }
+
   private func writeDocuments(
     _ entries: some Sequence<LogEntry>, _ text: LogText, _ warn: () -> Void
   ) {
@@ -182,13 +210,17 @@ struct Log: ParsableCommand {
 extension LogText {
   /// Creates the text of a store's log.
   ///
-  /// - Parameter style: The form of the text; nil for that of the command's output.
-  init(_ store: Store, _ context: CommandContext, _ style: Style? = nil) {
+  /// - Parameters:
+  ///   - style: The form of the text; nil for that of the command's output.
+  ///   - hasTitles: False if all rows are about one alarm, which they need not name.
+  init(
+    _ store: Store, _ context: CommandContext, _ style: Style? = nil, hasTitles: Bool = true
+  ) {
     let partnerAlarms = (try? store.partnerAlarms()) ?? []
     self.init(
       names: store.deviceNames(), times: context.times,
       titles: Dictionary(partnerAlarms.map { ($0.id, $0.shownTitle) }) { one, _ in one },
-      style: style ?? context.style, moves: AlarmMoves(store).moves(of:))
+      style: style ?? context.style, moves: AlarmMoves(store).moves(of:), hasTitles: hasTitles)
   }
 }
 

@@ -19,6 +19,8 @@ package struct LogText: Sendable {
   private let moves: Moves
   /// True if rows name the devices.
   private let hasDevices: Bool
+  /// False if all rows are about one alarm, which they need not name.
+  private let hasTitles: Bool
   private var zones: ZoneLibrary { times.zones }
 
   /// Returns the moves of an alarm's occurrences, by occurrence.
@@ -27,10 +29,11 @@ package struct LogText: Sendable {
   /// - Parameters:
   ///   - moves: returns the moves of an alarm, which rows then name.
   ///   - hasDevices: true if rows name the devices; by default if there are several.
+  ///   - hasTitles: false if all rows are about one alarm, which they need not name.
   package init(
     names: [Identifier: String], times: TimeText, titles: [Identifier: String] = [:],
     style: Style = Style(isColored: false, width: nil), moves: @escaping Moves = { _ in [:] },
-    hasDevices: Bool? = nil
+    hasDevices: Bool? = nil, hasTitles: Bool = true
   ) {
     self.names = names
     self.times = times
@@ -38,6 +41,7 @@ package struct LogText: Sendable {
     self.style = style
     self.moves = moves
     self.hasDevices = hasDevices ?? (names.count > 1)
+    self.hasTitles = hasTitles
   }
 
   private func title(_ entry: LogEntry) -> String {
@@ -163,6 +167,17 @@ package struct LogText: Sendable {
   /// Returns the alarms of entries with their occurrences: `Rent (09:00)`, `Pills, 9 times from 20 Nov 21:00 to 08:00`,
   /// `12 alarms: Pills, Rent, Tea and 9 more`.
   private func subject(_ entries: [LogEntry]) -> String {
+    if !hasTitles {
+      var occurrences: [String] = []
+      for occurrence in entries.reversed().compactMap(occurrence)
+      where !occurrences.contains(occurrence) {
+        occurrences.append(occurrence)
+      }
+      guard let first = occurrences.first, let last = occurrences.last else { return "" }
+      return occurrences.count > LogText.maxOccurrences
+        ? "\(occurrences.count) times from \(first) to \(last)"
+        : occurrences.joined(separator: "; ")
+    }
     if entries.count == 1 {
       return title(entries[0]) + (occurrence(entries[0]).map { " (\($0))" } ?? "")
     }

@@ -39,6 +39,34 @@ extension Repository {
     return (counts[0], counts[1])
   }
 
+  /// Returns the commits of a history that the histories of other commits lack.
+  ///
+  /// - Parameter limit: The maximum number of commits.
+  public func commits(
+    of commit: ObjectID, lackedBy others: [ObjectID], limit: Int
+  ) throws(GitError) -> Set<ObjectID> {
+    try withLooseObjects { repository throws(GitError) in
+      var walk: OpaquePointer?
+      try GitError.check(git_revwalk_new(&walk, repository), "walk the history")
+      defer { git_revwalk_free(walk) }
+      var oid = commit.oid
+      try GitError.check(git_revwalk_push(walk, &oid), "walk the history")
+      for other in others {
+        var oid = other.oid
+        try GitError.check(git_revwalk_hide(walk, &oid), "walk the history")
+      }
+      var found: Set<ObjectID> = []
+      var code: Int32 = 0
+      while found.count < limit {
+        code = git_revwalk_next(&oid, walk)
+        if code != 0 { break }
+        found.insert(ObjectID(oid))
+      }
+      if code != GIT_ITEROVER.rawValue { try GitError.check(code, "walk the history") }
+      return found
+    }
+  }
+
   /// Returns the number of commits in a history.
   public func count(_ commit: ObjectID) throws(GitError) -> Int {
     try withLooseObjects { repository throws(GitError) in

@@ -10,6 +10,8 @@ public struct Commit: Hashable, Sendable {
   public let tree: ObjectID
   /// The parents, in the commit's order.
   public let parents: [ObjectID]
+  /// The author's name.
+  public let author: String
   /// The committer's time in seconds since the epoch, clamped to the years 1970 to 9999.
   public let time: Int64
   /// The message, including the subject.
@@ -22,6 +24,7 @@ public struct Commit: Hashable, Sendable {
     var tree: ObjectID?
     var parents: [ObjectID] = []
     var time: Int64?
+    var author = ""
     var position = 0
     while position < bytes.count {
       let end = bytes[position...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
@@ -34,6 +37,9 @@ public struct Commit: Hashable, Sendable {
       case "parent":
         guard let parent = words.last.flatMap({ ObjectID(hexadecimal: $0) }) else { return nil }
         parents.append(parent)
+      case "author":
+        author = String(line.dropFirst("author ".count).prefix { $0 != "<" })
+        while author.last == " " { author.removeLast() }
       case "committer":
         time = words.dropLast().last.flatMap { Int64($0) }.map { min(max($0, 0), Commit.latest) }
       default: break
@@ -41,11 +47,15 @@ public struct Commit: Hashable, Sendable {
     }
     guard let tree, let time else { return nil }
     self.init(
-      id: id, tree: tree, parents: parents, time: time,
+      id: id, tree: tree, parents: parents, author: author, time: time,
       message: String(decoding: bytes[min(position, bytes.count)...], as: UTF8.self))
   }
 
-  init(id: ObjectID, tree: ObjectID, parents: [ObjectID], time: Int64, message: String) {
+  init(
+    id: ObjectID, tree: ObjectID, parents: [ObjectID], author: String = "", time: Int64,
+    message: String
+  ) {
+    self.author = author
     self.id = id
     self.tree = tree
     self.parents = parents
