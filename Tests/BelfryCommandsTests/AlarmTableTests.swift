@@ -51,6 +51,32 @@ import Testing
     #expect(table.group(AlarmStatus(state: .finished)) == .finished)
   }
 
+  @Test(
+    "A screen shows the time until what rings within an hour, in whole minutes, and the table does not"
+  )
+  func countdowns() {
+    func table(seconds: Int64, hasCountdowns: Bool) -> AlarmTable {
+      AlarmTable(
+        AlarmOutput(
+          now: Self.now.adding(seconds: 3600 - seconds),
+          zones: ZoneLibrary(variable: "Europe/Berlin"), style: Style(isColored: false, width: 60)),
+        hasCountdowns: hasCountdowns)
+    }
+    // The second row is not a plain one.
+    let alarms = AlarmListing([
+      summary(1, title: "Rent", hours: 1), summary(2, title: "Größe", hours: 1, state: .paused),
+    ])
+    for (seconds, text) in [
+      (3599, "in 1 h"), (720, "in 12 min"), (661, "in 12 min"), (660, "in 11 min"), (1, "in 1 min"),
+    ] as [(Int64, String)] {
+      let lines = table(seconds: seconds, hasCountdowns: true).text(alarms).split(separator: "\n")
+      #expect(lines.count { $0.contains(text) } == 2, "\(seconds): \(lines)")
+      #expect(
+        !table(seconds: seconds, hasCountdowns: false).text(alarms).contains(text), "\(seconds)")
+    }
+    #expect(!table(seconds: 3600, hasCountdowns: true).text(alarms).contains("in 1 h"))
+  }
+
   @Test("The most urgent alarms are first, then the next ones; disabled ones are last")
   func order() {
     let alarms = [

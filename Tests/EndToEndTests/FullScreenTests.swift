@@ -104,4 +104,33 @@ import Testing
       "ui", input: "", now: Self.typed, environment: ["TERM": "dumb"])
     #expect(dumb.status == 4 && dumb.out.contains("'dumb'"), "\(dumb.out)")
   }
+
+  @Test(
+    "Each page is read from the store",
+    arguments: [
+      ("3", "Created:", ["laptop"]), ("4", "Lateness", ["1 done", "all"]),
+      ("5", "Delivery", ["Devices (1)", "Rings on this device until tomorrow 12:00"]),
+      ("6", "Invite", ["no partners"]), ("7", "defaultTime", ["All devices", "snooze"]),
+    ])
+  func pages(key: String, last: String, texts: [String]) async throws {
+    let sandbox = try await sandbox(rings: true)
+    _ = try await sandbox.belfry("done", "rent", now: Self.typed)
+    let shown = try await sandbox.onTerminal(
+      "ui", input: key, after: "keys", then: ("q", after: last), now: "2026-11-23T09:02:00Z")
+    #expect(shown.status == 0)
+    for text in texts { #expect(shown.out.contains(text), "\(text): \(shown.out)") }
+  }
+
+  @Test("Enter on a setting asks for its value, and on one that is on or off changes it")
+  func settings() async throws {
+    let sandbox = try await sandbox()
+    let shown = try await sandbox.onTerminal(
+      "ui", input: "7", after: "keys", then: ("jj\r\u{15}12m\rk\rq", after: "defaultTime"),
+      now: Self.typed)
+    #expect(shown.status == 0)
+    let snooze = try await sandbox.belfry("settings", "get", "snooze", now: Self.typed)
+    #expect(snooze.out == "12m\n", "\(shown.out)")
+    let enabled = try await sandbox.belfry("settings", "get", "snoozeEnabled", now: Self.typed)
+    #expect(enabled.out == "off\n", "\(shown.out)")
+  }
 }

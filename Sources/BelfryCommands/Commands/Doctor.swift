@@ -142,8 +142,10 @@ enum Examination: String, ExpressibleByArgument {
       case .records: try await limited(RecordExamination(store).records(), context)
       case .log: limited(try RecordExamination(store).log(), context)
       case .time: limited(try RecordExamination(store).time(), context)
-      case .hooks: hooks(context) + actions(store, context)
-      case .notifications: await notifications(context) + sound(context)
+      case .hooks: ChannelCheck.hooks(context.hooks()) + actions(store, context)
+      case .notifications:
+        ChannelCheck.notifications(await context.hooks().reach())
+          + ChannelCheck.sound(await context.soundState())
       case .scheduler:
         await scheduler(store, context) + deliveries(store, context)
           + SubscriptionText.diagnoses(store, context.times)
@@ -187,36 +189,6 @@ enum Examination: String, ExpressibleByArgument {
 
   // MARK: The environment
 
-  private func hooks(_ context: CommandContext) -> [Diagnosis] {
-    let hooks = context.hooks()
-    var result: [Diagnosis] = []
-    for file in hooks.ownHooks() {
-      switch file.fault {
-      case nil: result.append(Diagnosis("hooks", .fine, "Your own hook: \(file.path)."))
-      case .notExecutable?:
-        result.append(
-          Diagnosis(
-            "hooks", .problem, "\(file.path) is not executable.", remedy: "chmod +x \(file.path)"))
-      case .interpreterMissing(let program)?:
-        result.append(
-          Diagnosis(
-            "hooks", .problem, "\(file.path) needs \(program), which is not installed.",
-            remedy: "Install it, or correct the first line of the hook."))
-      case .unknownName?:
-        result.append(Diagnosis("hooks", .note, "\(file.path) never runs: no hook has this name."))
-      }
-    }
-    if let folder = hooks.shippedFolder {
-      result.append(Diagnosis("hooks", .fine, "The shipped hooks: \(folder)."))
-    } else {
-      result.append(
-        Diagnosis(
-          "hooks", .problem, "The shipped hooks are not installed.",
-          remedy: "Copy hooks/deliver to libexec/belfry/hooks, next to the folder of the binary."))
-    }
-    return result
-  }
-
   /// Returns a note for each action of an alarm that cannot run on this device.
   private func actions(_ store: Store, _ context: CommandContext) -> [Diagnosis] {
     guard let check = ActionCheck(context, store) else { return [] }
@@ -229,39 +201,6 @@ enum Examination: String, ExpressibleByArgument {
         "actions", .note,
         "\(alarm.title) cannot run the action \(problem.name): \(ActionText.text(problem)).",
         remedy: ActionText.remedy(problem))
-    }
-  }
-
-  private func notifications(_ context: CommandContext) async -> [Diagnosis] {
-    switch await context.hooks().reach() {
-    case .unreachable(let reason):
-      [
-        Diagnosis(
-          "notifications", .problem, reason.hasSuffix(".") ? reason : reason + ".",
-          remedy: "Or write your own hook: see 'Channels and hooks' in the manual.")
-      ]
-    case let reach: [Diagnosis("notifications", .fine, "Shown by \(ReachText.text(reach)).")]
-    }
-  }
-
-  /// Returns the audibility of alarms; nothing if it is unknown.
-  private func sound(_ context: CommandContext) async -> [Diagnosis] {
-    let state = await context.soundState()
-    if let problem = SoundText.problem(state) {
-      return [
-        Diagnosis("notifications", .problem, problem.message, remedy: problem.remedy)
-      ]
-    }
-    return switch state {
-    case .audible(let volume):
-      [Diagnosis("notifications", .fine, "Sounds can be heard: volume \(volume) %.")]
-    case .absent:
-      [
-        Diagnosis(
-          "notifications", .note, "No sound server runs, so alarms are shown but not heard.",
-          remedy: "If alarms have to be heard, start one, such as PipeWire.")
-      ]
-    default: []
     }
   }
 

@@ -43,7 +43,8 @@ struct Show: ParsableCommand {
     pager.start(context, root)
     let names = store.deviceNames()
     for (index, card) in cards.enumerated() {
-      Console.write((index == 0 ? "" : "\n") + card.text(names, in: store))
+      let lastDone = AlarmDetails.lastDone(store.history.log(of: card.alarm.id))
+      Console.write((index == 0 ? "" : "\n") + card.text(names, in: store, lastDone: lastDone))
     }
   }
 }
@@ -62,19 +63,26 @@ struct AlarmCard {
       batteryWarnings: BatteryWarnings(context, store, alarm, status))
   }
 
+  var summary: AlarmSummary { AlarmSummary(alarm, status: status) }
+
   /// Returns all details.
   ///
   /// - Parameters:
   ///   - names: The names of the devices.
+  ///   - lastDone: The time at which an occurrence was done last; nil for never.
+  ///   - statistics: The statistics of the alarm, for its streaks; nil to leave them out. They need the whole log.
   ///   - count: The number of dates after the next one.
   func text(
-    _ names: [Identifier: String], in store: Store, later count: Int = AlarmDetails.laterOccurrences
+    _ names: [Identifier: String], in store: Store, lastDone: Instant?,
+    _ statistics: Statistics? = nil,
+    later count: Int = AlarmDetails.laterOccurrences
   ) -> String {
     let upcoming = store.timeline(alarm).upcoming(after: store.context.now).prefix(1 + count)
     return AlarmDetails(output, names: names).text(
       alarm, status,
       later: alarm.enabled ? upcoming.filter { $0.civil != status.next?.civil } : [],
-      lastDone: AlarmDetails.lastDone(store.history.log(of: alarm.id)),
+      lastDone: lastDone,
+      statistics: statistics,
       calendars: SubscriptionFolder(store).all().filter { $0.alarms.contains(alarm.id) }
         .map(\.name))
   }

@@ -33,7 +33,7 @@ struct UI: ParsableCommand {
       throw CommandError(.notPossible, "the full screen is open.")
     }
     let context = try CommandContext(store: store ?? root.store, color: root.color ?? .auto)
-    if plain { return PlainRunner(StoreBackend(context)).run() }
+    if plain { return PlainRunner(StoreBackend(context, hasCountdowns: false)).run() }
     let terminal = context.environment["TERM"] ?? ""
     if Style.isDumb(terminal) {
       throw CommandError(

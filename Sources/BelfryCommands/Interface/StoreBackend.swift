@@ -18,6 +18,10 @@ final class StoreBackend: UIBackend {
   /// The time at which something on the screen changes by itself.
   private let nextChange = Mutex<Instant?>(nil)
   private let watch = Mutex(Watch())
+  private let statistics = StatisticsCache()
+  private let health = DeviceHealth()
+  /// True to show the time until what rings soon. Lines that are read aloud do not change each minute.
+  private let hasCountdowns: Bool
 
   /// The observer of the store's path.
   private struct Watch {
@@ -27,7 +31,8 @@ final class StoreBackend: UIBackend {
     var hadStore = false
   }
 
-  init(_ context: CommandContext) {
+  init(_ context: CommandContext, hasCountdowns: Bool = true) {
+    self.hasCountdowns = hasCountdowns
     var context = context
     context.isQuiet = true
     self.context = context
@@ -98,7 +103,8 @@ final class StoreBackend: UIBackend {
     if let selected { listing = AlarmListing(selected.selected(of: listing.summaries)) }
     listing = listing.sorted()
     let output = AlarmOutput(store: store, style: style(columns, context))
-    content.rows = AlarmTable(output, ids: .of(all.ambiguous)).rows(listing).map(StoreBackend.row)
+    let table = AlarmTable(output, ids: .of(all.ambiguous), hasCountdowns: hasCountdowns)
+    content.rows = table.rows(listing).map(StoreBackend.row)
     content.placeholder =
       words.isEmpty
       ? StoreBackend.empty
@@ -106,7 +112,7 @@ final class StoreBackend: UIBackend {
     if let next = all.ringingFirst(1).first, let time = next.next?.at {
       let now = context.storeContext.now
       content.next =
-        "next \(Printable.text(TextWidth.cut(next.shownTitle, to: 24))) \(Span.until(time.seconds(since: now)))"
+        "next \(Printable.text(TextWidth.cut(next.shownTitle, to: 24))) \(wait(time.seconds(since: now)))"
       // The daemon reports what rings. Without one, the time does.
       nextChange.withLock { $0 = $0.map { min($0, max(time, now)) } }
     }
@@ -120,6 +126,11 @@ final class StoreBackend: UIBackend {
     content.problems += problems.prefix(3).map {
       "\(Printable.text($0.path)) is not valid: see belfry doctor"
     }
+  }
+
+  /// Returns the time until the next alarm. Within an hour, it is that of the list.
+  private func wait(_ seconds: Int64) -> String {
+    (1..<3600).contains(seconds) ? Span.countdown(seconds) : Span.until(seconds)
   }
 
   private static func row(_ row: AlarmTable.Row) -> ListRow {
@@ -136,109 +147,51 @@ final class StoreBackend: UIBackend {
   func details(_ id: Identifier, columns: Int) -> [String] {
     let context = present
     guard let store = store(context), let alarm = try? store.alarm(id) else { return [] }
-    let style = style(columns, context)
     do {
-      let card = try AlarmCard(alarm, in: store, context, style)
-      let text = card.text(store.deviceNames(), in: store, later: StoreBackend.laterDates)
-      var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-      if lines.last == "" { lines.removeLast() }
-      let log = LogText(store, context, style)
-      let entries = LogLines(NewestFirst(store.history.log(of: id))).prefix(
-        StoreBackend.lastEntries)
-      let rows = entries.map { entries in
-        let day = log.day(entries).map { context.times.shortDate($0) } ?? ""
-        return "  " + style.paint(TextWidth.padded(day, to: 8), .faint)
-          + log.row(entries).drop { $0 == " " }
-      }
-      if !rows.isEmpty { lines += ["", "  " + style.paint("last entries", .faint)] + rows }
-      return lines
+      return try DetailsPage(alarm, source(store, context, columns)).lines()
     } catch {
       return [CommandError(error).message]
     }
   }
 
-  /// The number of dates in the details after the next one.
-  private static let laterDates = 4
-  /// The number of entries of the log in the details.
-  private static let lastEntries = 6
-
   func page(_ tab: Tab, columns: Int, month: Int) -> [PageLine] {
-    switch tab {
-    case .alarms: return []
-    case .month: return self.month(month, columns).map { PageLine($0) }
-    case .history: return history(columns)
-    case .stats: return output(["stats"], columns)
-    case .devices: return output(["status"], columns)
-    case .partners: return output(["partner", "list"], columns)
-    case .settings: return output(["settings"], columns)
-    }
-  }
-
-  private func month(_ offset: Int, _ columns: Int) -> [String] {
     let context = present
-    let zones = context.storeContext.zones
-    let now = context.storeContext.now
-    let today = zones.local.civil(at: now).date
-    let months = today.year * 12 + today.month - 1 + offset
-    guard (12..<120_000).contains(months) else { return ["Belfry knows the years 1 to 9999."] }
-    let first = CivilDate(year: months / 12, month: months % 12 + 1, day: 1)
-    let period = CalendarPeriod(.month, containing: first)
-    var agenda = AgendaBuilder(period.dates, zone: zones.local, now: now).agenda
-    if let store = store(context) {
-      let reading = ReadAgenda(period.dates)
-      do {
-        agenda = try reading.perform(in: store, reading.select(store.overview().summaries))
-      } catch {
-        return [CommandError(error).message]
-      }
+    let store = store(context)
+    if tab == .month {
+      return MonthPage(context, store, style(columns, context), columns: columns).lines(month)
+        .map { PageLine($0) }
     }
-    return AgendaText(agenda, context.times, style(columns, context), width: columns).lines(period)
-  }
-
-  private func output(_ words: [String], _ columns: Int) -> [PageLine] {
-    let result = ChildOfScreen(context, opened).run(words, columns: columns)
-    return (result.output + result.error).map { PageLine($0) }
-  }
-
-  /// Returns the latest commits, grouped by day. Each can be opened as a difference.
-  private func history(_ columns: Int) -> [PageLine] {
-    guard store(present) != nil else { return [PageLine("Nothing has happened yet.")] }
-    let format = ["%h", "%cd", "%an", "%s"].joined(separator: "%x1f")
-    let result = ChildOfScreen(context, opened).run(
-      [
-        "git", "--", "log", "-n", "\(StoreBackend.maxCommits)", "--no-color",
-        "--date=format-local:%Y-%m-%d %H:%M", "--format=\(format)",
-      ], columns: columns)
-    if result.status != 0 { return result.error.map { PageLine($0) } }
-    let (style, times) = (style(columns, present), present.times)
-    var lines: [PageLine] = []
-    var last: String?
-    for row in result.output {
-      let fields = row.split(separator: "\u{1F}", omittingEmptySubsequences: false).map(String.init)
-      guard fields.count == 4 else { continue }
-      let (day, clock) = (String(fields[1].prefix(10)), String(fields[1].suffix(5)))
-      if day != last {
-        lines.append(PageLine(style.paint(CivilDate(day).map { times.date($0) } ?? day, .bold)))
+    guard let store else { return [PageLine("There is no store yet. The first alarm makes one.")] }
+    let source = source(store, context, columns)
+    do {
+      switch tab {
+      case .alarms, .month: return []
+      case .history: return try HistoryPage(source).lines()
+      case .stats: return try StatsPage(source).lines()
+      case .devices: return try DevicesPage(source, findings(context)).lines()
+      case .partners: return try PartnersPage(source).lines()
+      case .settings: return SettingsPage(source).lines(findings(context))
       }
-      last = day
-      let by = "  \(Printable.text(fields[2]))  \(fields[0])"
-      let room = max(8, columns - 9 - TextWidth.of(by))
-      let subject = TextWidth.padded(
-        TextWidth.cut(Printable.text(fields[3]), to: room), to: room)
-      let time = CivilTime(clock).map { times.time($0) } ?? clock
-      lines.append(
-        PageLine(
-          "  \(time)  \(subject)" + style.paint(by, .faint),
-          command: [
-            "git", "--", "show", "--stat", "-p", "--color=always",
-            "--date=format-local:%Y-%m-%d %H:%M", fields[0],
-          ]))
+    } catch {
+      return [PageLine(CommandError(error).message)]
     }
-    return lines
   }
 
-  /// The number of commits in the history.
-  private static let maxCommits = 500
+  private func source(_ store: Store, _ context: CommandContext, _ columns: Int) -> PageSource {
+    PageSource(
+      store: store, context: context, columns: columns, statistics: statistics,
+      changed: changed)
+  }
+
+  /// Returns the channels, the sound and the battery; nil before they are known. New findings are reported as a change.
+  private func findings(_ context: CommandContext) -> DeviceHealth.Findings? {
+    health.findings(context, changed: changed)
+  }
+
+  /// Reports a change of something that was read in the background.
+  private var changed: @Sendable () -> Void {
+    { [weak self] in self?.watch.withLock { $0.changed }?() }
+  }
 
   // MARK: Phrases
 
@@ -390,12 +343,17 @@ final class StoreBackend: UIBackend {
   private func observe() {
     let (changed, isObserved) = watch.withLock { ($0.changed, $0.observer != nil) }
     guard let changed, !isObserved else { return }
+    let statistics = statistics
     let observer = try? StoreObserver(
       path: context.storePath, now: { CommandEnvironment.systemNow },
       open: { [context, opened] in
         let context = context.present(after: opened)
         return (try? Store.existing(context.storePath, context: context.storeContext)) ?? nil
-      }, changed: changed)
+      },
+      changed: {
+        statistics.invalidate()
+        changed()
+      })
     watch.withLock { $0.observer = observer }
   }
 

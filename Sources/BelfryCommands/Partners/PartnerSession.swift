@@ -24,6 +24,12 @@ struct PartnerSession: Sendable {
     partnerStore = PartnerStore(store)
   }
 
+  /// Creates the session of a store that is open already.
+  init(_ context: CommandContext, _ store: Store, _ settings: Settings) {
+    (self.context, self.store, self.settings) = (context, store, settings)
+    partnerStore = PartnerStore(store)
+  }
+
   /// Throws `CommandError` if the tier has no partners.
   func requireTier() throws {
     guard settings.tier.hasPartners else {

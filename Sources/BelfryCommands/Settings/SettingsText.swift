@@ -4,6 +4,54 @@ import BelfryTerminal
 
 /// The settings as text.
 enum SettingsText {
+  /// A value of the page.
+  struct Row {
+    let name: String
+    let value: String
+    let note: String?
+    /// The setting; nil for a value that is none.
+    var setting: Setting?
+  }
+
+  /// The values under a heading.
+  struct Section {
+    let heading: String
+    let rows: [Row]
+  }
+
+  /// Returns the values of the page.
+  ///
+  /// - Parameters:
+  ///   - reach: the channel that shows notifications; nil if it is not known yet.
+  ///   - remotes: the remotes of the store; empty if it does not sync.
+  static func sections(
+    _ settings: Settings, reach: HookDelivery.Reach?, remotes: [String], version: String
+  ) -> [Section] {
+    func rows(_ shown: [Setting]) -> [Row] {
+      shown.map { setting in
+        let value = settings[keyPath: setting.value]
+        return Row(
+          name: setting.name, value: value.description, note: note(setting, value),
+          setting: setting)
+      }
+    }
+    let state = reach.map { ReachText.isReachable($0) ? "on" : "OFF" }
+    return [
+      Section(heading: "all devices", rows: rows(Setting.allCases.filter { !$0.isLocal })),
+      Section(
+        heading: "this device",
+        rows: rows(Setting.allCases.filter(\.isLocal)) + [
+          Row(name: "notifications", value: state ?? "checking …", note: reach.map(ReachText.text)),
+          Row(
+            name: "sync", value: remotes.isEmpty ? "off" : "on",
+            note: remotes.isEmpty
+              ? "Nothing is copied to other devices: belfry remote add origin URL"
+              : remotes.joined(separator: ", ")),
+          Row(name: "version", value: version, note: nil),
+        ]),
+    ]
+  }
+
   /// Returns the page of all settings, with the state of notifications and sync.
   ///
   /// - Parameter remotes: the remotes of the store; empty if it does not sync.
@@ -11,25 +59,12 @@ enum SettingsText {
     _ settings: Settings, reach: HookDelivery.Reach, remotes: [String], version: String,
     style: Style
   ) -> String {
-    var text = style.paint("Settings", .bold) + "\n"
-    func section(_ name: String, _ shown: [Setting]) {
-      text += "\n" + style.paint(name, .faint) + "\n"
-      for setting in shown {
-        let value = settings[keyPath: setting.value]
-        text += row(setting.name, value.description, note: note(setting, value), style)
-      }
+    var lines = [style.paint("Settings", .bold)]
+    for section in sections(settings, reach: reach, remotes: remotes, version: version) {
+      lines += ["", style.paint(section.heading, .faint)]
+      lines += section.rows.flatMap { SettingsText.lines($0, style) }
     }
-    section("all devices", Setting.allCases.filter { !$0.isLocal })
-    section("this device", Setting.allCases.filter(\.isLocal))
-    text += row(
-      "notifications", ReachText.isReachable(reach) ? "on" : "OFF", note: ReachText.text(reach),
-      style)
-    text += row(
-      "sync", remotes.isEmpty ? "off" : "on",
-      note: remotes.isEmpty
-        ? "Nothing is copied to other devices: belfry remote add origin URL"
-        : remotes.joined(separator: ", "), style)
-    return text + row("version", version, note: nil, style)
+    return lines.map { $0 + "\n" }.joined()
   }
 
   /// Prints the pending occurrences that a change of the tier has completed.
@@ -46,17 +81,13 @@ enum SettingsText {
   /// The column at which values start.
   private static let valueColumn = 21
 
-  private static func row(_ name: String, _ value: String, note: String?, _ style: Style) -> String
-  {
-    var line = "  " + name
+  /// Returns the line of a value, and the lines of its note.
+  static func lines(_ row: Row, _ style: Style) -> [String] {
+    var line = "  " + row.name
     line += String(repeating: " ", count: max(1, valueColumn - line.count))
-    var text = line + style.fit(value, indent: line.count) + "\n"
-    if let note {
-      for line in TextWidth.wrapped(Printable.text(note), to: (style.width ?? 80) - 4) {
-        text += "    " + style.paint(line, .faint) + "\n"
-      }
-    }
-    return text
+    let notes = row.note.map { TextWidth.wrapped(Printable.text($0), to: (style.width ?? 80) - 4) }
+    return [line + style.fit(row.value, indent: line.count)]
+      + (notes ?? []).map { "    " + style.paint($0, .faint) }
   }
 
   /// Returns an explanation of a setting's value, or nil if it needs none.

@@ -24,6 +24,32 @@ extension CatalogParts {
         lastDone: now.adding(seconds: -22 * 86_400)))
   }
 
+  /// All details of an alarm of a partner, with a streak and a cascade.
+  var fallbacks: Part {
+    var alarm = Alarm(
+      id: CatalogParts.id, title: "Wake up", schedule: CatalogParts.schedule,
+      progress: .init(armed: now))
+    let (laptop, watch) = (Identifier(high: 1, low: 0), Identifier(high: 2, low: 0))
+    var plan = Cascade.Plan()
+    (plan.primary, plan.interval) = (laptop, 90)
+    plan.targets = [
+      .device(watch), .person(CascadePerson(name: "Jen", address: "https://ntfy.sh/jen")),
+    ]
+    plan.isOn = true
+    alarm.cascade = Cascade(plan)
+    alarm.partner = PartnerOrigin(
+      name: "Chris", partnership: CatalogParts.id, request: CatalogParts.id,
+      quiet: QuietHours("22:00-07:00"))
+    let next = Timeline.Occurrence(
+      civil: civil("2026-12-01T09:00"),
+      at: output.zones.local.instant(of: civil("2026-12-01T09:00")))
+    return Part(
+      name: "details of a partner's alarm with a cascade",
+      text: AlarmDetails(output, names: [laptop: "laptop", watch: "watch"]).text(
+        alarm, AlarmStatus(state: .active, next: next), later: [], lastDone: nil,
+        statistics: sample))
+  }
+
   private static var schedule: Schedule {
     let rule = Recurrence.monthly([.day(1)], sampleCadence)
     let nine = CivilTime(hour: 9, minute: 0) ?? .midnight

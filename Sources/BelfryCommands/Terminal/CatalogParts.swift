@@ -24,13 +24,13 @@ struct CatalogParts {
   }
 
   var all: [Part] {
-    summaries + badges + tables + [details, log, diagnostics] + batteryWarnings + [
+    summaries + badges + tables + [details, fallbacks, log, diagnostics] + batteryWarnings + [
       pending, empty, paywall, battery,
     ] + pages + [
       settings
     ]
       + screens + clocks + [
-        statistics, table,
+        statistics, table, overview,
       ]
   }
 
@@ -359,7 +359,7 @@ struct CatalogParts {
 
   // MARK: Statistics
 
-  private var sample: Statistics {
+  var sample: Statistics {
     var entries: [LogEntry] = []
     let monday = civil("2026-08-03T09:00")
     for week in 0..<17 {
@@ -400,5 +400,14 @@ struct CatalogParts {
       name: "statistics of all",
       text: StatsText.table(items, output) + "\n"
         + StatsText.total(of: items, items.flatMap(\.responses), output))
+  }
+
+  private var overview: Part {
+    let items = [
+      summary(AlarmStatus(state: .active)), summary("薬を飲む 💊", AlarmStatus(state: .active)),
+    ].map(sample)
+    return Part(
+      name: "statistics on the screen",
+      text: StatsOverview(items, output).lines.map { $0.text + "\n" }.joined())
   }
 }

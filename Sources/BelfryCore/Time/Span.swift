@@ -5,6 +5,12 @@ public enum Span {
     seconds < 60 ? "in less than a minute" : "in \(length(seconds))"
   }
 
+  /// Returns the time until an event for a display that is drawn at each minute, in whole minutes, rounded up: at 8:48, an
+  /// alarm at 9:00 rings `in 12 min`.
+  public static func countdown(_ seconds: Int64) -> String {
+    "in \(length((max(1, seconds) + 59) / 60 * 60))"
+  }
+
   /// Returns a duration for display, rounded down: `12 min`, `10 h 5 min`, `2 days 3 h`, `12 days`.
   public static func length(_ seconds: Int64) -> String {
     let minutes = seconds / 60

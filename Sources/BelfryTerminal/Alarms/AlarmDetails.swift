@@ -10,8 +10,11 @@ import BelfryStore
 ///
 ///   schedule    monthly 1st 09:00
 ///   last done   Sun 1 Nov 2026, 09:04, 22 days ago
+///   streak      11, longest 14
 ///   then        Fri 1 Jan 2027, 09:00
 ///               Mon 1 Feb 2027, 09:00
+///   cascade     rings on laptop first
+///               2 min later: Alarm on Watch
 ///
 ///   Pay the landlord
 /// ```
@@ -33,10 +36,11 @@ package struct AlarmDetails {
   /// - Parameters:
   ///   - later: The occurrences after the next one.
   ///   - lastDone: The time at which an occurrence was done last; nil for never.
+  ///   - statistics: The statistics of the alarm, for its streaks; nil to leave them out.
   ///   - calendars: The names of the calendars that this device follows and that contain the alarm.
   package func text(
     _ alarm: Alarm, _ status: AlarmStatus, later: [Timeline.Occurrence], lastDone: Instant?,
-    calendars: [String] = []
+    statistics: Statistics? = nil, calendars: [String] = []
   ) -> String {
     var text = ""
     output.append(AlarmSummary(alarm, status: status), hasNote: false, to: &text)
@@ -45,6 +49,10 @@ package struct AlarmDetails {
     if let lastDone {
       let ago = Span.ago(output.now.seconds(since: lastDone))
       rows.append(("last done", "\(output.times.full(lastDone)), \(ago)"))
+    }
+    // A single confirmation is no streak yet.
+    if let statistics, statistics.longestStreak > 1, let streak = StatsText.streak(statistics) {
+      rows.append(("streak", streak))
     }
     for (index, occurrence) in later.enumerated() {
       rows.append((index == 0 ? "then" : "", output.when(occurrence, zone: alarm.zone.text)))
@@ -57,7 +65,7 @@ package struct AlarmDetails {
     if alarm.zone != .floating, output.times.isLocal(alarm.zone.text) {
       rows.append(("zone", alarm.zone.text))
     }
-    rows += delivery(alarm.delivery) + cascade(alarm)
+    rows += cascade(alarm) + partner(alarm) + delivery(alarm.delivery)
     if !calendars.isEmpty { rows.append(("calendar", calendars.joined(separator: ", "))) }
     let indent = 2 + AlarmDetails.labelWidth
     rows.append(("file", output.style.fit(AlarmRecord.path(alarm.id), indent: indent)))
@@ -103,11 +111,28 @@ package struct AlarmDetails {
     return rows
   }
 
-  /// Returns the row with the steps of the cascade; none without steps.
+  /// Returns the rows with the steps of the cascade and the time after which each begins; none without steps.
   private func cascade(_ alarm: Alarm) -> [(String, String)] {
     guard let plan = alarm.cascade?.plan, !plan.targets.isEmpty else { return [] }
-    let list = plan.targets.map { $0.label(names) }.joined(separator: " → ")
-    return [("cascade", plan.isOn ? list : "off (\(list))")]
+    guard plan.isOn else {
+      return [("cascade", "off (\(plan.targets.map { $0.label(names) }.joined(separator: " → ")))")]
+    }
+    let first = plan.primary.map { names[$0] ?? $0.short }
+    let begin = first.map { "rings on \($0) first" } ?? "rings first"
+    return [("cascade", begin)]
+      + plan.targets.enumerated().map { index, target in
+        let wait = Span.exact(plan.interval * Int64(index + 1))
+        return ("", "\(wait) later: \(target.action(names))")
+      }
+  }
+
+  /// Returns the row about the partner who set the alarm, and who gets the receipts; none for an alarm of one's own.
+  private func partner(_ alarm: Alarm) -> [(String, String)] {
+    guard let partner = alarm.partner else { return [] }
+    let quiet = partner.quiet.map {
+      "; waits from \(output.times.time($0.from)) to \(output.times.time($0.until))"
+    }
+    return [("partner", "set by \(partner.name), who sees your answers\(quiet ?? "")")]
   }
 }
 

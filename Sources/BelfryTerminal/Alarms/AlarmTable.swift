@@ -57,9 +57,12 @@ package struct AlarmTable: Sendable {
   private let hasIDColumn: Bool
   /// The alarms whose ids follow their titles.
   private let ambiguous: Set<Identifier>
+  /// True to show the time until an alarm that rings within an hour, on a screen that is drawn again each minute.
+  private let hasCountdowns: Bool
 
-  package init(_ output: AlarmOutput, ids: ShownIDs = .of([])) {
+  package init(_ output: AlarmOutput, ids: ShownIDs = .of([]), hasCountdowns: Bool = false) {
     self.output = output
+    self.hasCountdowns = hasCountdowns
     switch ids {
     case .all: (hasIDColumn, ambiguous) = (true, [])
     case .of(let ambiguous): (hasIDColumn, self.ambiguous) = (false, ambiguous)
@@ -227,7 +230,13 @@ package struct AlarmTable: Sendable {
     rows.bytes.append(contentsOf: summary.title.utf8)
     rows.endCell(muted)
     rows.endCell()
-    if let next { times.appendRelative(next.time, to: &rows.bytes) }
+    if let next {
+      if let countdown = countdown(next) {
+        rows.bytes.append(countdown)
+      } else {
+        times.appendRelative(next.time, to: &rows.bytes)
+      }
+    }
     rows.endCell(muted)
     let recurrence = remaining(summary.rule.recurrence)
     if next != nil, case .once = recurrence {
@@ -311,8 +320,20 @@ package struct AlarmTable: Sendable {
 
   private func next(_ summary: AlarmSummary) -> String? {
     guard let next = summary.next else { return nil }
+    if let countdown = countdown(next) { return countdown }
     return times.isLocal(summary.zone) ? times.relative(next.time) : times.relative(next.at)
   }
+
+  /// Returns the time until an occurrence, `in 12 min`; nil if it is not within an hour, or times are shown instead.
+  private func countdown(_ next: Timeline.Occurrence) -> String? {
+    guard hasCountdowns, case let wait = next.at.seconds(since: output.now),
+      (1..<AlarmTable.countdownTime).contains(wait)
+    else { return nil }
+    return Span.countdown(wait)
+  }
+
+  /// The time before an alarm in which it has a countdown, in seconds.
+  private static let countdownTime: Int64 = 3600
 
   /// Returns a civil time of a zone on this device's wall clock.
   private func local(_ civil: CivilDateTime, _ zone: String) -> CivilDateTime {

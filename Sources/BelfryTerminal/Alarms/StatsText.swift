@@ -11,14 +11,18 @@ package enum StatsText {
   ) -> String {
     let statistics = item.statistics
     var rows: [(String, String)] = []
-    if statistics.longestStreak > 0 {
-      let current = statistics.streak > 0 ? "\(statistics.streak)" : "none now"
-      rows.append(("streak", "\(current), longest \(statistics.longestStreak)"))
-    }
+    if let streak = streak(statistics) { rows.append(("streak", streak)) }
     if let lastDone = statistics.lastDone { rows.append(("last done", output.when(lastDone))) }
     return heading(Printable.text(item.summary.title), dates, output)
       + list(
         rows + counts(ResponseSummary(item.responses)) + pending([item], on: dates), output.style)
+  }
+
+  /// Returns the current streak and the longest one: `12, longest 40`; nil if there was none.
+  package static func streak(_ statistics: Statistics) -> String? {
+    guard statistics.longestStreak > 0 else { return nil }
+    let current = statistics.streak > 0 ? "\(statistics.streak)" : "none now"
+    return "\(current), longest \(statistics.longestStreak)"
   }
 
   /// Returns the row with the number of occurrences that were stopped, and wait for a confirmation; none for zero.
@@ -91,7 +95,7 @@ package enum StatsText {
   }
 
   /// Returns the range of the middle half of the delays, `1 min to 4 min`; nil if there are fewer than two.
-  private static func spread(_ summary: ResponseSummary) -> String? {
+  static func spread(_ summary: ResponseSummary) -> String? {
     guard summary.delays.count > 1, let quartiles = summary.quartiles else { return nil }
     let (lower, upper) = (delay(quartiles.lower), delay(quartiles.upper))
     return lower == upper ? lower : "\(lower) to \(upper)"
@@ -227,101 +231,5 @@ private struct StatsTable {
     var text = style.paint(line("", names), .faint) + "\n"
     for row in rows { text += line(row.title, row.cells) + "\n" }
     return text
-  }
-}
-
-/// A calendar with the outcome of each day: a column for each week, a row for each weekday.
-package struct HeatMap {
-  /// The worst outcome of each day.
-  private var days: [CivilDate: Statistics.Outcome] = [:]
-
-  package init(_ all: [[Statistics.Response]]) {
-    for response in all.joined() {
-      let (date, outcome) = (response.plotDate, response.outcome)
-      days[date] = HeatMap.worse(days[date] ?? outcome, outcome)
-    }
-  }
-
-  private static let order: [Statistics.Outcome] = [.missed, .autoCompleted, .skipped, .done]
-
-  private static func worse(_ a: Statistics.Outcome, _ b: Statistics.Outcome) -> Statistics.Outcome
-  {
-    order.first { $0 == a || $0 == b } ?? a
-  }
-
-  /// Returns the sign and the color of an outcome.
-  private static func appearance(of outcome: Statistics.Outcome) -> (
-    sign: String, color: Style.Color
-  ) {
-    switch outcome {
-    case .done: ("■", .green)
-    case .autoCompleted: ("□", .cyan)
-    case .skipped: ("-", .yellow)
-    case .missed: ("x", .red)
-    }
-  }
-
-  /// Returns the weeks up to today, or to the end of a period: as many as fit, at most a year. They begin with the month
-  /// of the first outcome.
-  package func text(
-    _ times: TimeText, _ style: Style, on dates: ClosedRange<CivilDate>? = nil
-  ) -> String {
-    let today = min(times.today, dates?.upperBound ?? times.today)
-    let place = times.week.firstIndex(of: today.weekday) ?? 0
-    let monday = today.adding(days: -place)
-    let first = days.keys.min().map { min($0, today) } ?? today
-    let needed = (monday.dayNumber - first.adding(days: 1 - first.day).dayNumber + 6) / 7 + 1
-    let weeks = min(53, needed, max(4, ((style.width ?? 80) - 4) / 2))
-    let start = monday.adding(days: -7 * (weeks - 1))
-    var text = header(from: start, weeks: weeks, style)
-    for row in 0..<7 {
-      let name = row % 2 == 0 ? TimeText.name(times.week[row]) : ""
-      text += name + String(repeating: " ", count: 4 - name.count)
-      for week in 0..<weeks {
-        let day = start.adding(days: week * 7 + row)
-        if day > today { break }
-        if week > 0 { text += " " }
-        if let outcome = days[day] {
-          let mark = HeatMap.appearance(of: outcome)
-          text += style.paint(mark.sign, mark.color)
-        } else {
-          text += style.paint("·", .faint)
-        }
-      }
-      text += "\n"
-    }
-    return text + legend(style)
-  }
-
-  private func header(from start: CivilDate, weeks: Int, _ style: Style) -> String {
-    var line = "    "
-    for week in 0..<weeks {
-      // The name of a month stands above the week of its first day.
-      let days = (0..<7).map { start.adding(days: week * 7 + $0) }
-      guard let first = days.first(where: { $0.components.day == 1 }) else { continue }
-      let place = 4 + week * 2
-      if line.count > place || place + 3 > 4 + weeks * 2 { continue }
-      line += String(repeating: " ", count: place - line.count)
-      line += CivilDate.monthNames[first.components.month - 1]
-    }
-    return style.paint(line, .faint) + "\n"
-  }
-
-  private func legend(_ style: Style) -> String {
-    var text = "   "
-    var used = 3
-    for (outcome, name) in [
-      (Statistics.Outcome.done, "done"), (.autoCompleted, "automatic"), (.skipped, "skipped"),
-      (.missed, "missed"),
-    ] {
-      let mark = HeatMap.appearance(of: outcome)
-      if used + name.count + 3 > style.width ?? 80 {
-        text += "\n   "
-        used = 3
-      }
-      text += " " + style.paint(mark.sign, mark.color) + " " + name
-      used += name.count + 3
-    }
-    return text + "\n"
   }
 }

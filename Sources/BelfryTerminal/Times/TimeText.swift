@@ -160,6 +160,19 @@ package struct TimeText: Sendable {
     return subject[..<end.lowerBound] + dates(in: String(subject[end.lowerBound...]))
   }
 
+  /// Returns the subject of a commit below the heading of a day: without the date of an occurrence on that day, and else with
+  /// a short one: `Done: Rent (09:00)`, `Skipped: Rent (24 Nov 09:00)`.
+  package func subject(
+    _ subject: String, _ occurrence: CivilDateTime?, on day: CivilDate
+  ) -> String {
+    guard let occurrence, case let text = " (\(occurrence.date) \(occurrence.time))",
+      let range = subject.ranges(of: text).last
+    else { return self.subject(subject, occurrence) }
+    let shown = occurrence.date == day ? time(occurrence.time) : short(occurrence)
+    return subject[..<range.lowerBound] + " (\(shown))"
+      + dates(in: String(subject[range.upperBound...]))
+  }
+
   /// Returns a text of a record with the form that people read of its dates and times, which are ISO dates there.
   package func dates(in text: String) -> String {
     text.replacing(/\b(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}))?\b/) { match in

@@ -31,12 +31,36 @@ package enum Tab: Int, CaseIterable, Sendable {
 package struct PageLine: Hashable, Sendable {
   /// The text, with escape sequences for colors.
   package let text: String
-  /// The command that shows more about it; nil if there is no more.
+  /// The command that shows more about it, or changes it; nil if there is none.
   package let command: [String]?
+  /// The value that the person can type; nil if there is none.
+  package let edit: Edit?
 
-  package init(_ text: String, command: [String]? = nil) {
+  package init(_ text: String, command: [String]? = nil, edit: Edit? = nil) {
     self.text = text
     self.command = command
+    self.edit = edit
+  }
+
+  /// True if enter does something with the line.
+  package var isOpenable: Bool { command != nil || edit != nil }
+
+  /// A value that a command changes: the typed text is the last argument.
+  package struct Edit: Hashable, Sendable {
+    package let label: String
+    /// The sentence above the line that is typed, such as the form of the value.
+    package let hint: String
+    /// The words of the command before the value: `settings set snooze`.
+    package let verb: String
+    /// The present value.
+    package let value: String
+
+    package init(label: String, hint: String, verb: String, value: String) {
+      self.label = label
+      self.hint = hint
+      self.verb = verb
+      self.value = value
+    }
   }
 }
 

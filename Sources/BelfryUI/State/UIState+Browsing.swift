@@ -142,10 +142,13 @@ extension UIState {
 
   mutating func open() -> [UIEffect] {
     if tab != .alarms {
-      guard let page = pages[tab], let index = page.selected, page.lines.indices.contains(index),
-        let command = page.lines[index].command
+      guard let page = pages[tab], let index = page.selected, page.lines.indices.contains(index)
       else { return [] }
-      return [.run(command)]
+      if let edit = page.lines[index].edit {
+        let effects = begin(.words(label: edit.label, verb: edit.verb, []), edit.value)
+        return effects + changePrompt { $0.preview = [edit.hint] }
+      }
+      return page.lines[index].command.map { [.run($0)] } ?? []
     }
     guard let row = list.selectedRow else { return [] }
     if row.state == .ringing, !showsDetails { return [.runOnTerminal(["ring", row.id.text])] }

@@ -37,7 +37,7 @@ extension UIState {
       }
     default: return []
     }
-    prompt.preview = prompt.purpose == .add ? prompt.preview : []
+    if [.filter, .command].contains(prompt.purpose) { prompt.preview = [] }
     prompt.completions = []
     mode = .prompt(prompt)
     return effects(of: prompt)
@@ -86,7 +86,9 @@ extension UIState {
       return words.isEmpty ? [] : [.run(words)]
     case .words(_, let verb, let ids):
       if words.isEmpty { return [] }
-      return [.run([verb] + ids.map(\.text) + (verb == "rename" ? [text] : words))]
+      let takesText = verb == "rename" || ids.isEmpty
+      let verbs = verb.split(separator: " ").map(String.init)
+      return [.run(verbs + ids.map(\.text) + (takesText ? [text] : words))]
     }
   }
 

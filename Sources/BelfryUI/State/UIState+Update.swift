@@ -96,12 +96,18 @@ extension UIState {
     if before.isLoaded {
       let old = Dictionary(
         before.content.rows.compactMap(\.alarm).map { ($0.id, $0) }, uniquingKeysWith: { $1 })
-      let new = rows.filter {
+      var new = rows.filter {
         old[$0.id].map { [row = $0] in
           row.title != $0.title || row.state != $0.state || row.line != $0.line
         } ?? true
       }
-      // A new width changes every line.
+      // A new width changes every line, and a new minute changes countdowns.
+      let isNewMinute = before.content.clock != content.clock
+      if isNewMinute {
+        new.removeAll { row in
+          old[row.id].map { $0.title == row.title && $0.state == row.state } ?? false
+        }
+      }
       if new.count < max(2, rows.count), before.filter == list.filter {
         list.changed.formUnion(new.map(\.id))
         if !new.isEmpty { effects.append(.endMarks) }
@@ -190,7 +196,7 @@ extension UIState {
 
   private mutating func clickPage(_ row: Int) -> [UIEffect] {
     guard var page = pages[tab], row >= 0, row < layout.main.rows, case let index = page.top + row,
-      page.lines.indices.contains(index), page.lines[index].command != nil
+      page.lines.indices.contains(index), page.lines[index].isOpenable
     else { return [] }
     if page.selected == index { return open() }
     page.selected = index
@@ -236,30 +242,52 @@ extension UIState {
   /// Shows a page that was read. A selected line stays selected, wherever it is now.
   private mutating func take(_ lines: [PageLine], _ tab: Tab) {
     var page = pages[tab] ?? Page(lines)
-    let before = page.selected.flatMap {
+    let before = page.selected
+    let command = before.flatMap {
       page.lines.indices.contains($0) ? page.lines[$0].command : nil
     }
     page.lines = lines
     let openable = page.openable
     page.selected =
-      before.flatMap { command in openable.first { lines[$0].command == command } }
-      ?? openable.first
-    pages[tab] = page
-    if tab == self.tab { scrollPage(0) }
-  }
-
-  private mutating func scrollPage(_ steps: Int) {
-    guard var page = pages[tab] else { return }
+      command.flatMap { command in openable.first { lines[$0].command == command } }
+      // The command of a line that was opened can be another one now.
+      ?? before.flatMap { openable.contains($0) ? $0 : nil }
     let rows = layout.main.rows
     if let selected = page.selected {
-      let openable = page.openable
-      let place = openable.firstIndex(of: selected) ?? 0
-      let index = openable[max(0, min(openable.count - 1, place + steps))]
-      page.selected = index
+      page.top = max(selected - rows + 1, min(page.top, selected))
+    }
+    page.top = clamped(page.top, lines.count)
+    page.selected = page.selected ?? openable.first { (page.top..<page.top + rows).contains($0) }
+    pages[tab] = page
+  }
+
+  /// Scrolls a page. A single step goes to the next line that can be opened if it is on the screen or just beyond, and else
+  /// one line further, so that each line can be read. Only a line on the screen is selected.
+  private mutating func scrollPage(_ steps: Int) {
+    guard var page = pages[tab] else { return }
+    let (rows, openable) = (layout.main.rows, page.openable)
+    let shown = page.top..<page.top + rows
+    let last = page.selected.flatMap { shown.contains($0) ? $0 : nil }
+    func isNear(_ line: Int) -> Bool { line >= page.top - 1 && line <= page.top + rows }
+    let target: Int? =
+      switch steps {
+      case 1: openable.first { $0 > last ?? page.top - 1 && isNear($0) }
+      case -1: openable.last { $0 < last ?? page.top + rows && isNear($0) }
+      default: nil
+      }
+    if let target {
+      page.selected = target
       // The heading above the first line is shown, too.
-      page.top = max(index - rows + 1, min(page.top, index == openable.first ? 0 : index - 1))
+      let head = target == openable.first && target < rows ? 0 : max(0, target - 1)
+      page.top = max(target - rows + 1, min(page.top, head))
     } else {
-      page.top += steps
+      page.top = clamped(page.top + steps, page.lines.count)
+      let visible = openable.filter { $0 >= page.top && $0 < page.top + rows }
+      let wanted = (last ?? page.top) + max(-page.lines.count, min(page.lines.count, steps))
+      page.selected =
+        steps > 0
+        ? visible.first { $0 >= wanted } ?? visible.last
+        : visible.last { $0 <= wanted } ?? visible.first
     }
     page.top = clamped(page.top, page.lines.count)
     pages[tab] = page

@@ -72,7 +72,7 @@ package struct UIState: Sendable {
     init(lines: [String]) { self.init(lines.map { PageLine($0) }) }
 
     /// The lines that can be opened.
-    var openable: [Int] { lines.indices.filter { lines[$0].command != nil } }
+    var openable: [Int] { lines.indices.filter { lines[$0].isOpenable } }
   }
 
   /// The details of an alarm.
@@ -112,7 +112,8 @@ package struct UIState: Sendable {
     /// The purpose of the line.
     package enum Purpose: Hashable, Sendable {
       case filter, add, command
-      /// Words behind a command about some alarms, such as `snooze ID` and `1h`.
+      /// Words behind a command about some alarms, such as `snooze ID` and `1h`. Without alarms, one word, such as `10m`
+      /// behind `settings set snooze`.
       case words(label: String, verb: String, [Identifier])
     }
 

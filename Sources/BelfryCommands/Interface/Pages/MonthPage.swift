@@ -1,0 +1,40 @@
+import BelfryActions
+import BelfryCore
+import BelfryStore
+import BelfryTerminal
+
+/// A month as a calendar.
+struct MonthPage {
+  private let context: CommandContext
+  private let store: Store?
+  private let style: Style
+  private let columns: Int
+
+  /// - Parameter store: The store; nil if there is none yet.
+  init(_ context: CommandContext, _ store: Store?, _ style: Style, columns: Int) {
+    (self.context, self.store, self.style, self.columns) = (context, store, style, columns)
+  }
+
+  /// Returns the lines of a month.
+  ///
+  /// - Parameter offset: The number of months from the present one.
+  func lines(_ offset: Int) -> [String] {
+    let zones = context.storeContext.zones
+    let now = context.storeContext.now
+    let today = zones.local.civil(at: now).date
+    let months = today.year * 12 + today.month - 1 + offset
+    guard (12..<120_000).contains(months) else { return ["Belfry knows the years 1 to 9999."] }
+    let first = CivilDate(year: months / 12, month: months % 12 + 1, day: 1)
+    let period = CalendarPeriod(.month, containing: first)
+    var agenda = AgendaBuilder(period.dates, zone: zones.local, now: now).agenda
+    if let store {
+      let reading = ReadAgenda(period.dates)
+      do {
+        agenda = try reading.perform(in: store, reading.select(store.overview().summaries))
+      } catch {
+        return [CommandError(error).message]
+      }
+    }
+    return AgendaText(agenda, context.times, style, width: columns).lines(period)
+  }
+}

@@ -1,0 +1,60 @@
+import BelfryCore
+import BelfryScheduler
+import BelfryStore
+import BelfryTerminal
+import BelfryUI
+
+/// The store, the present time and the form of the texts, from which the pages of the full screen are made.
+struct PageSource {
+  let store: Store
+  let context: CommandContext
+  /// The width of the page.
+  let columns: Int
+  let statistics: StatisticsCache
+  /// Reports that the page has to be read again.
+  let changed: @Sendable () -> Void
+
+  var now: Instant { context.storeContext.now }
+  var times: TimeText { context.times }
+
+  /// The form of texts in the whole width.
+  var style: Style { style(columns) }
+
+  /// Returns the form of texts in a width.
+  func style(_ columns: Int) -> Style {
+    Style(isColored: true, width: columns, timeFormat: context.style.timeFormat)
+  }
+
+  /// The shared settings with this device's own. A warning about an invalid file would disturb the screen.
+  var settings: Settings {
+    let shared = (try? store.settings())?.settings ?? Settings()
+    return (try? context.deviceSettings?.applied(to: shared)) ?? shared
+  }
+
+  /// Returns the statistics of alarms, without those that are not known yet.
+  ///
+  /// - Parameter waits: True to read the log at once if it was never read.
+  func statistics(of summaries: [AlarmSummary], waits: Bool) -> [AlarmStatistics] {
+    statistics.statistics(
+      of: summaries, in: store, skipBreaksStreak: settings.skipBreaksStreak, waits: waits,
+      changed: changed)
+  }
+
+  /// Returns the lines of a text that ends with a line break.
+  static func lines(_ text: String) -> [String] {
+    var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    if lines.last == "" { lines.removeLast() }
+    return lines
+  }
+
+  /// Returns a heading.
+  func heading(_ text: String) -> PageLine { PageLine(style.paint(style.fit(text), .bold)) }
+
+  /// Returns lines of a sentence, wrapped and indented.
+  func wrapped(_ text: String, indent: Int = 2, _ color: Style.Color? = nil) -> [PageLine] {
+    let space = String(repeating: " ", count: indent)
+    return TextWidth.wrapped(Printable.text(text), to: max(8, columns - indent)).map {
+      PageLine(space + (color.map { [text = $0] in style.paint(text, $0) } ?? $0))
+    }
+  }
+}
