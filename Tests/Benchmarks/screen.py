@@ -1,12 +1,13 @@
 """The part `screen`: the full screen on a pseudo-terminal, and other full-screen programs beside it."""
 import fcntl, os, pty, select, shutil, signal, statistics, struct, termios, time
 from contextlib import suppress
+from datetime import timedelta
 
 from cells import figure, percentile, target
-from options import QUICK, SIZES, SMALL
+from options import BASE, MIDDLE, QUICK, SIZES
 from proc import memory, wakes
-from sandbox import ENVIRONMENT, Failure, belfry, progress, work
-from stores import clone_for_git, fill_store
+from sandbox import ENVIRONMENT, Failure, belfry, git, progress, run, work
+from stores import clone_for_git, fill_store, import_commits
 
 STARTS, KEYS = (3, 40) if QUICK else (11, 400)
 IDLE = 10 if QUICK else 60  # seconds without a key
@@ -41,9 +42,12 @@ class Terminal:
                 raise Failure(f"a full screen shows only {len(shown)} bytes")
             shown += part
         elapsed = (time.perf_counter() - self.start) * 1000
+        self.rest()
+        return elapsed
+
+    def rest(self):
         while self.read(REST):
             pass
-        return elapsed
 
     def key(self, key):
         """Returns the milliseconds until a key has an effect, and the bytes of the effect."""
@@ -66,8 +70,8 @@ class Terminal:
 class Screen:
     """The measurements of one program."""
 
-    def __init__(self, name, label, argv, least=300, keys=(b"j", b"k")):
-        self.name, self.label, self.argv, self.least, self.keys = name, label, argv, least, keys
+    def __init__(self, name, label, argv, least=300, keys=(b"j", b"k"), opening=()):
+        self.name, self.label, self.argv, self.least, self.keys, self.opening = name, label, argv, least, keys, opening
         self.firsts, self.delays, self.bytes, self.wakes, self.memory, self.failure = [], [], [], None, None, None
 
     def measure(self):
@@ -80,6 +84,9 @@ class Screen:
         terminal = Terminal(self.argv)
         try:
             terminal.first(self.least)
+            for key in self.opening:
+                terminal.key(key)
+                terminal.rest()
             for number in range(KEYS):
                 delay, length = terminal.key(self.keys[number // 15 % 2])
                 self.delays.append(delay)
@@ -92,6 +99,32 @@ class Screen:
         finally:
             terminal.end()
 
+def lazygit_options():
+    path = work("lazygit.yml")
+    with open(path, "w") as file:
+        file.write("disableStartupPopups: true\nupdate:\n  method: never\n")
+    return path
+
+def commits(size):
+    """Creates a repository of git with many commits."""
+    store = work("screen-commits")
+    run(belfry(store, "add", "Alarm 0", "--weekly", "mon,fri", "--at", "09:00"), BASE)
+    repository = clone_for_git(store)
+    import_commits(repository, ((BASE + timedelta(minutes=number), f"Alarm number {number}", {f"notes/{number % 30}": f"{number}\n"})
+                                for number in range(size.alarms)))
+    run(git(repository, "reset", "-q", "--hard"))
+    return repository
+
+def appointments(size):
+    """Creates calcurse's folder with many weekly appointments."""
+    folder = work("calcurse")
+    os.makedirs(folder)
+    with open(f"{folder}/apts", "w") as file:
+        for number in range(size.alarms):
+            day = BASE.replace(hour=1, minute=0) + timedelta(days=number % 7, minutes=number % 1080)
+            file.write(f"{day:%m/%d/%Y @ %H:%M} -> {day + timedelta(minutes=5):%m/%d/%Y @ %H:%M} {{1W}} |Alarm number {number}\n")
+    return folder
+
 def measure_screens():
     measured = []
     for size in SIZES:
@@ -99,10 +132,11 @@ def measure_screens():
         store = work(f"screen-{size.alarms}")
         fill_store(store, size, None)
         measured.append(Screen("belfry ui", size.label, belfry(store, "ui")))
-        if size == SMALL and (path := shutil.which("lazygit")):
-            measured.append(Screen("lazygit", size.label, [path, "-p", clone_for_git(store)]))
+    if path := shutil.which("lazygit"):
+        # Its panel of commits, with as many commits as alarms.
+        measured.append(Screen("lazygit", MIDDLE.label, [path, "-ucf", lazygit_options(), "-p", commits(MIDDLE)], opening=(b"4",)))
     if path := shutil.which("calcurse"):
-        measured.append(Screen("calcurse", "none", [path, "-D", work("calcurse")], keys=(b"l", b"h")))
+        measured.append(Screen("calcurse", MIDDLE.label, [path, "-D", appointments(MIDDLE)], keys=(b"l", b"h")))
     for screen in measured:
         progress(f"screen: {screen.name}, {screen.label} alarms")
         try:

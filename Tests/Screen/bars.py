@@ -160,10 +160,10 @@ def end(process):
 
 def missing(*programs): return [program for program in programs if not shutil.which(program)]
 
-def display():
+def display(size="1200x60x24"):
     """Starts an X server, and returns it with the name of its display."""
     reading, writing = os.pipe()
-    server = subprocess.Popen(["Xvfb", "-displayfd", str(writing), "-screen", "0", "1200x60x24", "-nolisten", "tcp", "-noreset"], pass_fds=[writing],
+    server = subprocess.Popen(["Xvfb", "-displayfd", str(writing), "-screen", "0", size, "-nolisten", "tcp", "-noreset"], pass_fds=[writing],
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
     os.close(writing)
     with os.fdopen(reading) as file:
