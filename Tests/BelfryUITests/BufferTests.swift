@@ -127,4 +127,34 @@ import Testing
     #expect(buffer.lines == ["a link."])
     #expect(buffer.rows(.rgb) == ["\u{1B}[0;1ma\u{1B}[0m link.     "])
   }
+
+  @Test("An address that is broken over lines is one link, and what is not safe is none")
+  func links() {
+    let text = "See https://example.org/a-long/address?with=words, (http://b.example). https:// no"
+    let lines = TextWidth.wrapped(text, to: 20)
+    var buffer = Buffer(Size(24, lines.count))
+    for (row, line) in Hyperlinks.marked(lines, of: text).enumerated() {
+      buffer.put(styled: line, column: 0, row: row)
+    }
+    #expect(buffer.lines == lines)
+    var model = ScreenModel(buffer.size)
+    model.write(BufferDifference.bytes(from: nil, to: buffer, .rgb))
+    #expect(
+      model.linked == [
+        "https://example.org/a-long/address?with=words":
+          "https://example.org/a-long/address?with=words",
+        "http://b.example": "http://b.example",
+      ])
+    var other = Buffer(buffer.size)
+    other.put(styled: "\u{1B}]8;;https://c.example\u{7}See https\u{1B}]8;;\u{7}", column: 0, row: 0)
+    model.linked = [:]
+    model.write(BufferDifference.bytes(from: buffer, to: other, .rgb))
+    #expect(model.unknown.isEmpty && model.linked == ["https://c.example": "See https"])
+    other.put(styled: "\u{1B}]8;;file:///\u{202E}\u{7}x", column: 0, row: 1)
+    #expect(other.links == ["", "https://c.example"])
+    for colors in [TerminalColors.none, .palette16] {
+      let bytes = BufferDifference.bytes(from: nil, to: buffer, colors)
+      #expect(!String(decoding: bytes, as: UTF8.self).contains("]8;"))
+    }
+  }
 }

@@ -1,4 +1,5 @@
 import BelfryCore
+import BelfryTerminal
 import Testing
 
 @testable import BelfryUI

@@ -8,6 +8,10 @@ struct ScreenModel {
   private var place = (column: 0, row: 0)
   private var style = CellStyle.plain
   private var margins: Range<Int>
+  /// The address of the link that the next characters belong to.
+  private var link = ""
+  /// The characters of each link.
+  var linked: [String: String] = [:]
   /// Sequences that are not known.
   var unknown: [String] = []
   /// Widths that this terminal gives to wide characters: terminals disagree.
@@ -29,6 +33,11 @@ struct ScreenModel {
       }
       guard character == "\u{1B}" else {
         put(character)
+        continue
+      }
+      if rest.hasPrefix("]8;;"), let end = rest.firstIndex(of: "\u{1B}") {
+        link = String(rest[..<end].dropFirst(4))
+        rest = rest[end...].dropFirst(2)
         continue
       }
       guard rest.popFirst() == "[", let end = rest.firstIndex(where: { $0.isLetter }) else {
@@ -87,6 +96,7 @@ struct ScreenModel {
       unknown.append("outside \(character)")
       return
     }
+    if !link.isEmpty { linked[link, default: ""].append(character) }
     cells[index] = Cell(character: character, style: style)
     for extra in 1..<max(2, width) where width > 1 {
       cells[index + extra] = Cell(character: nil, style: style)

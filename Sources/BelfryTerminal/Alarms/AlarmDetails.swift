@@ -77,7 +77,9 @@ package struct AlarmDetails {
     guard let note = alarm.note else { return text }
     text += "\n"
     for line in note.split(separator: "\n", omittingEmptySubsequences: false) {
-      text += "  " + wrapped(Printable.text(String(line)), indent: 2) + "\n"
+      text +=
+        "  " + wrapped(Printable.text(String(line)), indent: 2, hasLinks: output.style.hasLinks)
+      text += "\n"
     }
     return text
   }
@@ -86,11 +88,13 @@ package struct AlarmDetails {
   private static let labelWidth = 12
 
   /// Returns a text whose lines after the first one are indented, wrapped to the width of the terminal.
-  private func wrapped(_ text: String, indent: Int) -> String {
-    guard let columns = output.style.width, indent + TextWidth.of(text) > columns else {
-      return text
-    }
-    return TextWidth.wrapped(text, to: max(8, columns - indent))
+  ///
+  /// - Parameter hasLinks: True to mark web addresses as links.
+  private func wrapped(_ text: String, indent: Int, hasLinks: Bool = false) -> String {
+    let columns = output.style.width ?? .max
+    let fits = TextWidth.of(text) <= columns - indent
+    let lines = fits ? [text] : TextWidth.wrapped(text, to: max(8, columns - indent))
+    return (hasLinks ? Hyperlinks.marked(lines, of: text) : lines)
       .joined(separator: "\n" + String(repeating: " ", count: indent))
   }
 

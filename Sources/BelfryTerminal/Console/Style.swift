@@ -18,6 +18,8 @@ package struct Style: Sendable {
   package let width: Int?
   /// The form of times and dates.
   package let timeFormat: TimeFormat
+  /// True to mark web addresses as links.
+  package var hasLinks = false
 
   /// Detects the capabilities of the terminal on standard output. `NO_COLOR` and `TERM=dumb` disable colors. `COLUMNS`
   /// is the width of other output.

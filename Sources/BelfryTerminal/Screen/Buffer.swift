@@ -38,6 +38,8 @@ package struct Buffer: Hashable, Sendable {
   package let size: Size
   /// The cells, row by row.
   package private(set) var cells: [Cell]
+  /// The addresses of the links. The first one is empty.
+  package private(set) var links = [""]
   /// The place of the cursor; nil if it is hidden.
   package var cursor: Cursor?
 
@@ -80,7 +82,7 @@ package struct Buffer: Hashable, Sendable {
   ) -> Int {
     var place = column
     for character in text {
-      guard put(character, &place, row, style, limit) else { break }
+      guard put(character, &place, row, style, 0, limit) else { break }
     }
     return place
   }
@@ -93,15 +95,16 @@ package struct Buffer: Hashable, Sendable {
   ) -> Int {
     var place = column
     var style = base
+    var link: UInt16 = 0
     var rest = line[...]
     while let character = rest.popFirst() {
       guard character == "\u{1B}" else {
-        guard put(character, &place, row, style, limit) else { break }
+        guard put(character, &place, row, style, link, limit) else { break }
         continue
       }
-      // A string of the terminal, such as the address of a link.
       if rest.first == "]" {
-        rest = Buffer.afterString(rest)
+        let string = Buffer.takeString(&rest)
+        if string.hasPrefix("]8;") { link = number(ofLink: string.dropFirst(3)) }
         continue
       }
       guard rest.first == "[", let end = rest.dropFirst().firstIndex(where: { $0.isLetter }) else {
@@ -120,11 +123,26 @@ package struct Buffer: Hashable, Sendable {
     return place
   }
 
-  /// Returns the text behind the end of a string of the terminal. Without an end, all of it is text.
-  private static func afterString(_ text: Substring) -> Substring {
-    guard let end = text.firstIndex(where: { $0 == "\u{7}" || $0 == "\u{1B}" }) else { return text }
-    let rest = text[text.index(after: end)...]
-    return text[end] == "\u{1B}" && rest.first == "\\" ? rest.dropFirst() : rest
+  /// Takes a string of the terminal, such as the address of a link, from the beginning of a text. Returns it without its end.
+  /// Without an end, nothing is taken.
+  private static func takeString(_ text: inout Substring) -> Substring {
+    guard let end = text.firstIndex(where: { $0 == "\u{7}" || $0 == "\u{1B}" }) else { return "" }
+    let string = text[..<end]
+    let isEscape = text[end] == "\u{1B}"
+    text = text[text.index(after: end)...]
+    if isEscape, text.first == "\\" { text.removeFirst() }
+    return string
+  }
+
+  /// Returns the number of a link of the sequence `8;parameters;address`; 0 for one that ends a link, or is not safe.
+  private mutating func number(ofLink fields: Substring) -> UInt16 {
+    let address = fields.split(separator: ";", maxSplits: 1, omittingEmptySubsequences: false).last
+    guard let address, !address.isEmpty, links.count < UInt16.max,
+      address.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+    else { return 0 }
+    if let known = links.firstIndex(of: String(address)) { return UInt16(known) }
+    links.append(String(address))
+    return UInt16(links.count - 1)
   }
 
   /// Gives the cells of an area a style, and keeps their characters.
@@ -147,7 +165,8 @@ package struct Buffer: Hashable, Sendable {
 
   /// Draws one character, and moves the place behind it. Returns false if it does not fit.
   private mutating func put(
-    _ character: Character, _ column: inout Int, _ row: Int, _ style: CellStyle, _ limit: Int?
+    _ character: Character, _ column: inout Int, _ row: Int, _ style: CellStyle, _ link: UInt16,
+    _ limit: Int?
   ) -> Bool {
     guard (0..<size.rows).contains(row) else { return false }
     let end = min(limit ?? size.columns, size.columns)
@@ -158,8 +177,9 @@ package struct Buffer: Hashable, Sendable {
       if column >= 0, column < end { replace(column, row, [Cell(character: " ", style: style)]) }
       return false
     }
-    let halves = Array(repeating: Cell(character: nil, style: style), count: width - 1)
-    replace(column, row, [Cell(character: character, style: style)] + halves)
+    let halves = Array(
+      repeating: Cell(character: nil, style: style, link: link), count: width - 1)
+    replace(column, row, [Cell(character: character, style: style, link: link)] + halves)
     column += width
     return true
   }

@@ -7,6 +7,9 @@ package struct BufferDifference {
   private var isBlank = false
   private var bytes: [UInt8] = []
   private var style: CellStyle?
+  /// The links of the new screen, and the one of the cells that are sent.
+  private var links = [""]
+  private var link: UInt16 = 0
   /// The place of the terminal's cursor; nil if it is not known.
   private var place: (column: Int, row: Int)?
 
@@ -37,9 +40,11 @@ package struct BufferDifference {
     from known: Buffer?, to new: Buffer, _ start: BufferDifference, clears: Bool
   ) -> [UInt8] {
     var difference = start
+    difference.links = new.links
     difference.isBlank = known == nil && clears
     if difference.isBlank { difference.append("\u{1B}[0m\u{1B}[2J") }
     for row in 0..<new.size.rows { difference.appendRow(row, from: known, to: new) }
+    difference.open(0)
     if difference.style != nil, difference.style != .plain { difference.append("\u{1B}[0m") }
     if let cursor = new.cursor {
       difference.move(cursor.column, cursor.row)
@@ -54,11 +59,13 @@ package struct BufferDifference {
 
   private mutating func appendRow(_ row: Int, from old: Buffer?, to new: Buffer) {
     let start = row * new.size.columns
+    let hasSameLinks = old?.links == new.links
     var column = 0
     while column < new.size.columns {
       let cell = new.cells[start + column]
       let shown = old?.cells[start + column] ?? (isBlank ? .blank : nil)
-      guard cell != shown, cell.character != nil || column == 0 else {
+      guard cell != shown || cell.link != 0 && !hasSameLinks, cell.character != nil || column == 0
+      else {
         column += 1
         continue
       }
@@ -89,11 +96,18 @@ package struct BufferDifference {
       append("\u{1B}[\(wanted.parameters)m")
       style = wanted
     }
+    if colors.hasLinks { open(cell.link) }
     bytes.append(contentsOf: String(character).utf8)
     // Terminals disagree about the width of other characters, so that the next one gets an absolute place.
     place =
       character.isASCII || BufferDifference.isCertain(character)
       ? place.map { ($0.column + 1, $0.row) } : nil
+  }
+
+  /// Begins a link, and ends the one before; 0 for none.
+  private mutating func open(_ number: UInt16) {
+    if number != link { append(Hyperlinks.sequence(links[Int(number)])) }
+    link = number
   }
 
   /// Returns true for a character that takes one column in every terminal.

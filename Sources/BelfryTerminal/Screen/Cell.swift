@@ -128,6 +128,8 @@ package struct Cell: Hashable, Sendable {
   /// The character. The second column of a wide one has none.
   package var character: Character?
   package var style: CellStyle
+  /// The link that the character belongs to: its number in `Buffer.links`; 0 for none.
+  package var link: UInt16 = 0
 
   /// An empty column.
   package static let blank = Cell(character: " ", style: .plain)

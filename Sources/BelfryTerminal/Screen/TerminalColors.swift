@@ -19,6 +19,10 @@ package enum TerminalColors: Sendable {
     }
   }
 
+  /// True if the terminal shows links, or ignores their sequences: terminals with few colors, such as that of Linux
+  /// itself, may show the sequences as text.
+  var hasLinks: Bool { self == .rgb || self == .palette256 }
+
   /// Returns a style with the nearest colors that the terminal has.
   func reduced(_ style: CellStyle) -> CellStyle {
     var style = style

@@ -22,7 +22,9 @@ struct PageSource {
 
   /// Returns the form of texts in a width.
   func style(_ columns: Int) -> Style {
-    Style(isColored: true, width: columns, timeFormat: context.style.timeFormat)
+    var style = Style(isColored: true, width: columns, timeFormat: context.style.timeFormat)
+    style.hasLinks = true
+    return style
   }
 
   /// The shared settings with this device's own. A warning about an invalid file would disturb the screen.
