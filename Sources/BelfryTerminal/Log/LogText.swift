@@ -89,7 +89,10 @@ package struct LogText: Sendable {
     }
     let labelWidth = max(LogText.labelWidth, TextWidth.of(label))
     bytes.append(padding(labelWidth - TextWidth.of(label)) + "  ")
-    let (subject, rest) = (subject(entries), rest(entries))
+    let subject = subject(entries)
+    var rest = rest(entries)
+    // The facts follow a subject, unless there is none.
+    if subject.isEmpty { rest = String(rest.drop { [",", ":", " "].contains($0) }) }
     let indent = timeWidth + labelWidth + 6
     if let columns = style.width, indent + TextWidth.of(subject + rest) > columns {
       // A narrow terminal has no room beside the label.

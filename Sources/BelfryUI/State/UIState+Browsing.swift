@@ -145,8 +145,9 @@ extension UIState {
       guard let page = pages[tab], let index = page.selected, page.lines.indices.contains(index)
       else { return [] }
       if let edit = page.lines[index].edit {
+        let hint = TextWidth.wrapped(edit.hint, to: size.columns - 2)
         let effects = begin(.words(label: edit.label, verb: edit.verb, []), edit.value)
-        return effects + changePrompt { $0.preview = [edit.hint] }
+        return effects + changePrompt { $0.preview = hint }
       }
       return page.lines[index].command.map { [.run($0)] } ?? []
     }

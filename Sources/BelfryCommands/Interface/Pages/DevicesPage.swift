@@ -109,7 +109,7 @@ struct DevicesPage {
       lines += [PageLine(""), source.heading("Does not ring here (\(outlook.elsewhere.count))")]
       lines += table(outlook.elsewhere)
     }
-    if outlook.more > 0 { lines += source.wrapped("and \(outlook.more) later ones", .faint) }
+    if outlook.more > 0 { lines += source.wrapped("and \(outlook.more) or more later", .faint) }
     return lines
   }
 

@@ -14,7 +14,7 @@ struct HistoryPage {
   private let source: PageSource
 
   /// The number of commits.
-  private static let maxCommits = 500
+  private static let maxCommits = 300
   /// The width of a device's name, and the width of the page below which it has no commits.
   private static let (deviceWidth, narrow) = (14, 56)
 

@@ -17,7 +17,7 @@ struct RingingOutlook {
 
   private(set) var here: [Item] = []
   private(set) var elsewhere: [Item] = []
-  /// The number of later occurrences that are left out.
+  /// The number of later occurrences that are left out, at least.
   private(set) var more = 0
 
   /// The time of day tomorrow until which occurrences count.
@@ -35,18 +35,30 @@ struct RingingOutlook {
     let listing = try store.listing().listing
     let reader = store.alarmReader()
     var found: [(alarm: Alarm, summary: AlarmSummary, civil: CivilDateTime, at: Instant)] = []
-    for summary in listing.ringing(after: now, until: until).summaries {
+    let near = listing.ringing(after: now, until: until).summaries.sorted {
+      ($0.nextRinging?.at ?? until) < ($1.nextRinging?.at ?? until)
+    }
+    /// The time of the last occurrence that is shown. Alarms that ring later are not even read.
+    var bound = until
+    for summary in near {
+      if let next = summary.nextRinging, next.at > bound {
+        more += 1
+        continue
+      }
       guard let alarm = try reader.alarm(summary.id), alarm.enabled else { continue }
       if let snooze = summary.status.snooze, snooze.until <= until {
         found.append((alarm, summary, snooze.occurrence, snooze.until))
       }
       for occurrence in store.timeline(alarm).upcoming(after: now).prefix(RingingOutlook.maxCount) {
-        if occurrence.at > until { break }
+        if occurrence.at > bound { break }
         found.append((alarm, summary, occurrence.civil, occurrence.at))
+      }
+      if bound == until, found.count >= RingingOutlook.maxCount {
+        bound = found.map(\.at).sorted()[RingingOutlook.maxCount - 1]
       }
     }
     found.sort { ($0.at, $0.alarm.title, $0.alarm.id) < ($1.at, $1.alarm.title, $1.alarm.id) }
-    more = max(0, found.count - RingingOutlook.maxCount)
+    more += max(0, found.count - RingingOutlook.maxCount)
     // Other problems than those of an alarm itself are reported once, not with each of them.
     let known = RingingReasons.Circumstances(
       scheduler: .daemon, reach: .desktop(""), settings: source.settings, names: names,
