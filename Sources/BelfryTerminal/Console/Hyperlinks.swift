@@ -1,4 +1,4 @@
-/// Web addresses in a text as links: a terminal opens the whole address, also one that is broken over lines.
+/// Web addresses in a text as links: a terminal opens the whole address, also one that its line cuts.
 enum Hyperlinks {
   private static let schemes = ["https://", "http://"]
   /// The greatest length of an address. Terminals ignore longer ones.

@@ -118,7 +118,9 @@ extension UIState {
 
   private mutating func end(_ outcome: UIEvent.Outcome) -> [UIEffect] {
     if let words = outcome.terminalCommand { return [.runOnTerminal(words)] }
+    var isOfForm = false
     if case .form(var form) = mode, form.isSaving {
+      isOfForm = true
       // What is not valid is corrected in the form.
       form.isSaving = false
       form.preview = outcome.lines
@@ -128,7 +130,9 @@ extension UIState {
     // The message line has a color of its own.
     let lines = outcome.lines.map(PlainList.plain)
     let text = lines.joined(separator: " ")
-    if lines.count > Message.maxLines || lines.contains(where: { $0.count > size.columns * 2 }) {
+    if lines.count > (isOfForm ? Message.maxLines : 2)
+      || lines.contains(where: { $0.count > size.columns * 2 })
+    {
       mode = .output(title: outcome.title, Page(lines: outcome.lines))
     } else if text.isEmpty {
       message = nil

@@ -89,7 +89,7 @@ package struct UIState: Sendable {
     package let text: String
     package let isError: Bool
 
-    /// The greatest number of lines. Longer results are a page.
+    /// The greatest number of lines after a form, whose values were seen before. Other long results are a page.
     static let maxLines = 6
   }
 
