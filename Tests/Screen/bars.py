@@ -93,7 +93,8 @@ def check_text(results, terminal, title):
     rest = re.sub(r"\x1b\[[?<>]?[0-9;]*[A-Za-z]|\x1b\]8;;[^\x07\x1b]*(?:\x1b\\|\x07)|[\r\n]", "", text)
     # Terminals show the two separators of lines as characters.
     found = CONTROL.search(rest.replace("\u2028", ""))
-    results.check(not found, f"{title!r}: no control character is written", repr(rest[max(0, found.start() - 30):][:80]) if found else "")
+    around = repr(rest[max(0, found.start() - 30):][:80]) if found else ""
+    results.check(not found, f"{title!r}: no control character is written", around)
 
 def controls(run, results):
     """Records whose titles have control characters, which no command writes."""
@@ -117,7 +118,8 @@ def tmux(results, hostile):
     """The status line of tmux, with the configuration of the manual, shown by a client."""
     configuration = (
         "set -g status on\nset -g status-left ''\nset -g status-right '#(belfry status --format tmux --follow --width 120)'\n"
-        "set -g status-right-length 150\nset -g status-interval 1\nset -g window-status-current-format ''\nset -g window-status-format ''\n")
+        "set -g status-right-length 150\nset -g status-interval 1\nset -g window-status-current-format ''\n"
+        "set -g window-status-format ''\n")
     server = Tmux(hostile.device.home, "sleep 60", hostile.environment(), 160, 10, configuration)
     client = Terminal(["tmux", "-S", str(server.socket), "attach"], hostile.environment(), 160, 10)
     try:
@@ -133,19 +135,21 @@ def i3blocks(results, hostile):
     """i3blocks itself, whose output is what i3bar gets."""
     file = hostile.device.home / "i3blocks.conf"
     file.write_text("[belfry]\ncommand=belfry status --format i3blocks --follow --width 300\ninterval=persist\nformat=json\n")
-    process = subprocess.Popen(["i3blocks", "-c", str(file)], env=hostile.environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE, text=True, start_new_session=True)
+    process = subprocess.Popen(
+        ["i3blocks", "-c", str(file)], env=hostile.environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True, start_new_session=True)
     try:
         found, until = "", time.monotonic() + 10
         while '"belfry"' not in found and time.monotonic() < until and select.select([process.stdout], [], [], 5)[0]:
             found = process.stdout.readline()
         blocks = json.loads(found.strip().lstrip(",")) if '"belfry"' in found else [{}]
         # The first block is i3blocks' own.
-        results.equal((blocks[-1].get("name"), blocks[-1].get("markup", "none")), ("belfry", "none"), f"i3blocks finds no key in {hostile.title!r}")
+        block = blocks[-1]
+        results.equal((block.get("name"), block.get("markup", "none")), ("belfry", "none"), f"i3blocks finds no key in {hostile.title!r}")
         if '"' in hostile.title or "\\" in shown(hostile.title):
             return  # i3blocks 1.4 ends a text at an escaped quote, and doubles backslashes
-        results.equal((without_problem(blocks[-1].get("full_text", "")), blocks[-1].get("markup", "none")), (f"{shown(hostile.title)} 10:30", "none"),
-                      "i3blocks passes the title on as it is")
+        text = without_problem(block.get("full_text", ""))
+        results.equal(text, f"{shown(hostile.title)} 10:30", "i3blocks passes the title on as it is")
     finally:
         end(process)
 
@@ -163,8 +167,9 @@ def missing(*programs): return [program for program in programs if not shutil.wh
 def display(size="1200x60x24"):
     """Starts an X server, and returns it with the name of its display."""
     reading, writing = os.pipe()
-    server = subprocess.Popen(["Xvfb", "-displayfd", str(writing), "-screen", "0", size, "-nolisten", "tcp", "-noreset"], pass_fds=[writing],
-                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+    server = subprocess.Popen(
+        ["Xvfb", "-displayfd", str(writing), "-screen", "0", size, "-nolisten", "tcp", "-noreset"], pass_fds=[writing],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
     os.close(writing)
     with os.fdopen(reading) as file:
         return server, ":" + file.readline().strip()
@@ -173,15 +178,17 @@ def polybar(results, hostile, pictures):
     """polybar itself, with clicks on its whole length."""
     file, log = hostile.device.home / "polybar.ini", hostile.device.home / "polybar.log"
     file.write_text(
-        "[bar/one]\nwidth = 100%\nheight = 24\nmodules-left = belfry\nmodules-right = control\nfont-0 = DejaVu Sans Mono:size=9\nbackground = #202020\nforeground = #e0e0e0\n"
-        "override-redirect = true\n[module/belfry]\ntype = custom/script\nexec = belfry status --format polybar --follow --width 120\ntail = true\n"
+        "[bar/one]\nwidth = 100%\nheight = 24\nmodules-left = belfry\nmodules-right = control\noverride-redirect = true\n"
+        "font-0 = DejaVu Sans Mono:size=9\nbackground = #202020\nforeground = #e0e0e0\n"
+        "[module/belfry]\ntype = custom/script\nexec = belfry status --format polybar --follow --width 120\ntail = true\n"
         # A click on it proves that clicks reach the bar.
         f"[module/control]\ntype = custom/script\nexec = echo '%{{A1:touch {hostile.device.home}/clicked:}}control%{{A}}'\n")
     server, name = display()
     environment = hostile.environment(DISPLAY=name)
     picture = pictures / f"polybar-{hostile.device.home.name}.png"
     with open(log, "w") as output:
-        process = subprocess.Popen(["polybar", "-c", str(file), "-l", "info", "one"], env=environment, stdout=output, stderr=output, start_new_session=True)
+        process = subprocess.Popen(
+            ["polybar", "-c", str(file), "-l", "info", "one"], env=environment, stdout=output, stderr=output, start_new_session=True)
     try:
         wait(lambda: colors(shot(environment, picture)) > 4, limit=8, pause=0.3)
         results.check(process.poll() is None, "polybar runs", log.read_text()[-300:])
@@ -190,7 +197,8 @@ def polybar(results, hostile, pictures):
             subprocess.run(["xdotool", "mousemove", str(column), "12", "click", "1"], env=environment, capture_output=True)
         results.check(wait((hostile.device.home / "clicked").exists, limit=5), "polybar gets the clicks")
         text = log.read_text()
-        results.check(not re.search(r"(?i)error|unrecognized|invalid|unclosed|failed to parse", text), "polybar finds no tag in the title", text[-400:])
+        problem = re.search(r"(?i)error|unrecognized|invalid|unclosed|failed to parse", text)
+        results.check(not problem, "polybar finds no tag in the title", text[-400:])
     finally:
         end(process)
         end(server)
@@ -208,7 +216,9 @@ def sway(run, results, hostiles, pictures):
     """waybar and swaybar in a headless sway, with the configurations of the manual."""
     for hostile in hostiles:
         home, log = hostile.device.home, hostile.device.home / "sway.log"
-        (home / "bar").write_text("#!/bin/sh\nprintf '{\"version\":1}\\n[\\n'\nexec belfry status --format i3bar --follow --width 120 | sed -u 's/.*/[&],/'\n")
+        (home / "bar").write_text(
+            "#!/bin/sh\nprintf '{\"version\":1}\\n[\\n'\n"
+            "exec belfry status --format i3bar --follow --width 120 | sed -u 's/.*/[&],/'\n")
         (home / "bar").chmod(0o755)
         (home / "waybar.json").write_text(json.dumps({
             "layer": "top", "position": "top", "height": 24, "modules-left": ["custom/belfry"],
@@ -217,9 +227,8 @@ def sway(run, results, hostiles, pictures):
         (home / "sway.conf").write_text(
             f"output HEADLESS-1 resolution 1200x120\nbar {{\n position bottom\n status_command {home}/bar\n}}\n"
             f"exec waybar -l debug -c {home}/waybar.json -s {home}/waybar.css >{home}/waybar.log 2>&1\n")
-        environment = hostile.environment(WLR_BACKENDS="headless", WLR_RENDERER="pixman", WLR_LIBINPUT_NO_DEVICES="1", XDG_SESSION_TYPE="wayland",
-                                          GDK_BACKEND="wayland", WAYLAND_DISPLAY="", GTK_A11Y="none", NO_AT_BRIDGE="1")
-        del environment["WAYLAND_DISPLAY"]
+        environment = hostile.environment(
+            WLR_BACKENDS="headless", WLR_RENDERER="pixman", WLR_LIBINPUT_NO_DEVICES="1", GDK_BACKEND="wayland", NO_AT_BRIDGE="1")
         nobody = []
         if os.geteuid() == 0:
             # sway refuses to run as root.
@@ -228,8 +237,9 @@ def sway(run, results, hostiles, pictures):
                 os.chown(path, NOBODY, NOBODY)
             nobody = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
         with open(log, "w") as output:
-            process = subprocess.Popen([*nobody, "sway", "-c", str(home / "sway.conf")], cwd=home, env=environment, stdout=output, stderr=output,
-                                       start_new_session=True)
+            process = subprocess.Popen(
+                [*nobody, "sway", "-c", str(home / "sway.conf")], cwd=home, env=environment, stdout=output, stderr=output,
+                start_new_session=True)
         try:
             run_dir = home / "run"
             socket = wait(lambda: [each for each in run_dir.glob("wayland-*") if not each.name.endswith(".lock")], limit=10)
@@ -239,7 +249,8 @@ def sway(run, results, hostiles, pictures):
             def is_shown():
                 subprocess.run(["grim", str(picture)], env=environment | {"WAYLAND_DISPLAY": socket[0].name}, capture_output=True)
                 return is_drawn(picture, "60x24+4+0") and is_drawn(picture, "400x20+780+98")
-            results.check(wait(is_shown, limit=20, pause=0.5), "waybar and swaybar show something", (home / "waybar.log").read_text()[-400:])
+            shows = wait(is_shown, limit=20, pause=0.5)
+            results.check(shows, "waybar and swaybar show something", (home / "waybar.log").read_text()[-400:])
             time.sleep(0.3)
             text = (home / "waybar.log").read_text() + log.read_text()
             found = [line for line in text.splitlines() if re.search(r"(?i)markup|pango|parse|json", line) and "[info]" not in line]

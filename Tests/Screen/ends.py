@@ -1,4 +1,5 @@
-"""All ways in which the program can end or stop, below a shell with job control: the terminal is as before, and no process is left."""
+"""All ways in which the program can end or stop, below a shell with job control: the terminal is as before, and no process
+is left."""
 import os, signal, time
 from homes import NOW, everyday
 from terminals import Terminal, processes, wait
@@ -12,7 +13,8 @@ class Shell:
         # bash marks pasted text by itself otherwise.
         (device.home / ".inputrc").write_text("set enable-bracketed-paste off\n")
         self.terminal = Terminal(
-            ["bash", "--norc", "--noprofile", "-i"], device.environment | {"BELFRY_NOW": NOW, "PS1": PROMPT, "INPUTRC": str(device.home / ".inputrc")})
+            ["bash", "--norc", "--noprofile", "-i"],
+            device.environment | {"BELFRY_NOW": NOW, "PS1": PROMPT, "INPUTRC": str(device.home / ".inputrc")})
         self.name, self.count = name, 0
         self.terminal.shows(PROMPT)
         self.settings = self.read_settings()
@@ -41,7 +43,8 @@ class Shell:
         """Checks that the terminal is as before, and only the shell is left."""
         def left():
             self.terminal.read()
-            return {pid: line for pid, line in processes(self.device.home).items() if pid != self.terminal.process.pid and pid not in keep}
+            known = {self.terminal.process.pid, *keep}
+            return {pid: line for pid, line in processes(self.device.home).items() if pid not in known}
         wait(lambda: not left() and not self.terminal.modes.changed(), limit=5)
         results.equal(self.read_settings(), self.settings, f"{words}: the settings of the terminal")
         self.terminal.settle(first=0.1)
@@ -51,7 +54,8 @@ class Shell:
     def close(self): self.terminal.close()
 
 def end_by_signals(device, results):
-    for number, status in ((signal.SIGKILL, 137), (signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGQUIT, 131), (signal.SIGINT, 130)):
+    for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGINT):
+        status = 128 + number
         words = f"after {number.name}"
         shell = Shell(device, number.name)
         try:
@@ -75,7 +79,8 @@ def end_in_script(device, results):
     """A script has no job control, so that only the guardian can restore the settings."""
     file = device.home / "settings-script"
     terminal = Terminal(
-        ["sh", "-c", f"stty -g >{file}-before; {device.belfry} ui; sleep 0.5; stty -g >{file}-after"], device.environment | {"BELFRY_NOW": NOW})
+        ["sh", "-c", f"stty -g >{file}-before; {device.belfry} ui; sleep 0.5; stty -g >{file}-after"],
+        device.environment | {"BELFRY_NOW": NOW})
     try:
         terminal.shows("keys")
         process = next((pid for pid, line in processes(device.home).items() if line == f"{device.belfry} ui"), None)
@@ -106,8 +111,8 @@ def stop_and_continue(device, results):
             shown = shell.terminal.wait(lambda: "keys" in shell.terminal.lines()[-1] and 1049 in shell.terminal.modes.on)
             shell.terminal.settle()
             results.check(shown, f"after fg at {size}: the whole screen is drawn, in its new size", shell.terminal.text()[:600])
-            results.check({1000, 1006, 2004} <= shell.terminal.modes.on and 25 not in shell.terminal.modes.on, "after fg: the modes are set again",
-                          sorted(shell.terminal.modes.on))
+            modes = shell.terminal.modes.on
+            results.check({1000, 1006, 2004} <= modes and 25 not in modes, "after fg: the modes are set again", sorted(modes))
             shell.terminal.send("j")
             results.check(shell.terminal.settle(first=1) > 0, "after fg: a key has an effect")
         shell.terminal.send("\x1a")
@@ -130,13 +135,17 @@ def quit_by_keys(device, results):
             shell.close()
 
 def close_terminal(device, results):
-    for words, argv in (("a closed terminal", [device.belfry, "ui"]), ("a closed terminal with a shell", ["bash", "-c", f"{device.belfry} ui; exit 3"])):
+    belfry = [device.belfry, "ui"]
+    below = ["bash", "-c", f"{device.belfry} ui; exit 3"]
+    for words, argv in (("a closed terminal", belfry), ("a closed terminal with a shell", below)):
         terminal = Terminal(argv, device.environment | {"BELFRY_NOW": NOW})
         try:
             results.check(terminal.shows("keys"), f"{words}: the screen opens")
             terminal.hang_up()
-            results.check(wait(lambda: not processes(device.home) or terminal.process.poll() is not None and not processes(device.home), limit=5),
-                          f"{words}: no process is left", processes(device.home))
+            def has_ended():
+                terminal.process.poll()
+                return not processes(device.home)
+            results.check(wait(has_ended, limit=5), f"{words}: no process is left", processes(device.home))
         finally:
             terminal.close()
 

@@ -4,9 +4,11 @@ from homes import NOW, everyday
 from terminals import Terminal, Tmux, wait
 
 # Each key, or what is typed at once. Those of the second list change the store, of which each terminal has its own copy.
-LOOKS = ["j", "j", "k", "\r", "\x1b", "2", "l", "h", "3", "j", "\r", "\x1b", "4", "5", "6", "7", "1", "?", "skip", "\x1b", "/", "+home", "\r", "\x1b",
-         "G", "g", "v", "\x1b", ":", "sh", "\t", "\x1b", "a", "Dentist every 6 months on the 3rd at 8:15", "\x1b", "x", "n", "\x0c"]
-ACTS = ["d", "u", "S", "y", "u", "z", "j", "t", "t", "p", "2 weeks\r", "\x1b", "aStretch every day at 16:00 +health\r", "/stretch\r",
+LOOKS = ["j", "j", "k", "\r", "\x1b", "2", "l", "h", "3", "j", "\r", "\x1b", "4", "5", "6", "7", "1", "?", "skip", "\x1b", "/",
+         "+home", "\r", "\x1b", "G", "g", "v", "\x1b", ":", "sh", "\t", "\x1b",
+         "a", "Dentist every 6 months on the 3rd at 8:15", "\x1b", "x", "n", "\x0c"]
+ACTS = ["d", "u", "S", "y", "u", "z", "j", "t", "t", "p", "2 weeks\r", "\x1b",
+        "aStretch every day at 16:00 +health\r", "/stretch\r",
         "r\x15Stretch for long\r", "\x1b", ":note rent call first\r", "xn", "xy", "u"]
 SHORT = ["j", "\r", "\x1b", "2", "3", "1", "?", "\x1b", "/", "+home", "\x1b", "a", "Dentist friday 8:15", "\x1b", "d"]
 SIZES = [(60, 20), (80, 24), (160, 50), (40, 10), (400, 120)]
@@ -29,6 +31,7 @@ def first_difference(one, other):
 def looks(cell): return (cell.fg, cell.bg, cell.bold, cell.italics, cell.underscore, cell.reverse)
 
 def first_look(one, other):
+    """Returns the first cells whose appearance differs, as words."""
     for row, (left, right) in enumerate(zip(one, other)):
         for column, (first, second) in enumerate(zip(left, right)):
             if looks(first) != looks(second):
@@ -54,7 +57,8 @@ def compare(run, results, number, size, keys):
             left.settle()
             def differ():
                 left.read()
-                return first_difference(masked(one, left.lines()), masked(other, right.lines())) or first_look(left.screen.cells(), right.cells())
+                text = first_difference(masked(one, left.lines()), masked(other, right.lines()))
+                return text or first_look(left.screen.cells(), right.cells())
             wait(lambda: not differ(), limit=4, pause=0.03)
             difference = differ()
             if not results.check(not difference, f"the frame after {key!r} at {place}", difference):

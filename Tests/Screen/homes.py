@@ -7,7 +7,7 @@ NOW = "2026-11-28T10:00:20Z"  # a Saturday. The time goes on while a screen is o
 # The days before: the time of a command, and its words.
 PAST = [
     ("2026-11-23T10:00:00Z", ["tier", "plus"]),
-    ("2026-11-23T10:01:00Z", ["add", "Rent", "every", "month", "on", "the", "1st", "at", "9am", "--tag", "home", "--note", "Pay landlord"]),
+    ("2026-11-23T10:01:00Z", ["add", "Rent", "monthly", "on", "the", "1st", "at", "9am", "--tag", "home", "--note", "Pay landlord"]),
     ("2026-11-23T10:02:00Z", ["add", "Pills", "every", "day", "at", "8:00", "and", "21:00", "--tag", "health"]),
     ("2026-11-23T10:03:00Z", ["add", "Water plants \U0001f331", "every", "fri", "18:00", "--tag", "home"]),
     ("2026-11-23T10:04:00Z", ["add", "Müll \u6f22\u5b57", "every", "tue", "19:00"]),
@@ -33,8 +33,8 @@ def new_home(sandbox, name, **more):
     # Notifications are not written to the terminals of the person who runs this.
     (device.home / "terminals").mkdir()
     device.environment |= {
-        "BELFRY_DEVICE": "laptop", "BELFRY_TERMINALS": str(device.home / "terminals"), "XDG_RUNTIME_DIR": str(device.home / "run"), "TERM": "xterm-256color",
-        "EDITOR": "true", **more}
+        "BELFRY_DEVICE": "laptop", "BELFRY_TERMINALS": str(device.home / "terminals"),
+        "XDG_RUNTIME_DIR": str(device.home / "run"), "TERM": "xterm-256color", "EDITOR": "true", **more}
     return device
 
 def do(device, now, words):

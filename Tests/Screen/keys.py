@@ -3,15 +3,17 @@ import random, time
 from homes import NAVIGATION, NOW, everyday
 from terminals import Terminal, wait
 
-WORDS = ["pills", "rent every friday 9am", "+home", "due:week", "2 weeks", "tomorrow 15:00", "30m", "list", "show rent", "skip call", "help", "log",
-         "\u6f22\u5b57", "\u00e9\u0301\u202e", "undo", "done +health --yes", "nonsense", "\"", "status", "sync"]
+WORDS = ["pills", "rent every friday 9am", "+home", "due:week", "2 weeks", "tomorrow 15:00", "30m", "list", "show rent",
+         "skip call", "help", "log", "\u6f22\u5b57", "\u00e9\u0301\u202e", "undo", "done +health --yes", "nonsense", "\"", "status", "sync"]
 KEYS = NAVIGATION + list("dsSzpmtrxyn/a:eEZu?") + [
-    "\r", "\x1b", "\x7f", "\x12", "\x15", "\x1a", "\x00", "\x1b[", "\x1bO", "\x1b[999;999R", "\x1b[200~pasted\nlines\x1b[201~", "\x1b[<0;5;5M\x1b[<0;5;5m",
-    "\x1b[<64;9;9M", "\x1b[<65;9;9M", "\x1b[<0;300;300M", "\xff", "\x1b[I", "\x1b[O", "\x1b[1;5A", "\x1bOP", "\x1b[15~", "\x9b", "\x1b]0;t\x07", "\t"]
+    "\r", "\x1b", "\x7f", "\x12", "\x15", "\x1a", "\x00", "\x1b[", "\x1bO", "\x1b[999;999R", "\x1b[200~pasted\nlines\x1b[201~",
+    "\x1b[<0;5;5M\x1b[<0;5;5m", "\x1b[<64;9;9M", "\x1b[<65;9;9M", "\x1b[<0;300;300M", "\xff", "\x1b[I", "\x1b[O", "\x1b[1;5A",
+    "\x1bOP", "\x1b[15~", "\x9b", "\x1b]0;t\x07", "\t"]
 SIZES = [(80, 24), (40, 10), (60, 20), (160, 50), (20, 5), (1, 1), (400, 120), (110, 30), (109, 3), (300, 8)]
-OUTSIDE = [["add", "Outside", "every", "day", "at", "7pm"], ["snooze", "rent", "1h"], ["done", "pills"], ["undo"], ["tag", "+out", "call"], ["tick"],
-           ["skip", "call", "--yes"], ["rename", "rent", "Rent for the flat"], ["rename", "rent", "Rent"], ["delete", "outside", "--yes"],
-           ["disable", "backup"], ["enable", "backup"], ["note", "rent", "pay first"]]
+OUTSIDE = [["add", "Outside", "every", "day", "at", "7pm"], ["snooze", "rent", "1h"], ["done", "pills"], ["undo"],
+           ["tag", "+out", "call"], ["tick"], ["skip", "call", "--yes"], ["rename", "rent", "Rent for the flat"],
+           ["rename", "rent", "Rent"], ["delete", "outside", "--yes"], ["disable", "backup"], ["enable", "backup"],
+           ["note", "rent", "pay first"]]
 
 def screen(device, columns=80, rows=24):
     return Terminal([device.belfry, "ui"], device.environment | {"BELFRY_NOW": NOW}, columns, rows)
@@ -79,7 +81,7 @@ def navigate(run, results, chance):
 
 def attack(run, results, chance):
     """Any keys, sizes and outside changes."""
-    device, count, starts, outside, resized = everyday(run.sandbox, "keys"), 200 if run.short else 6000, 1, 0, 0
+    device, count, starts, outside, resized = everyday(run.sandbox, "keys"), run.keys, 1, 0, 0
     terminal, log = screen(device), []
     try:
         terminal.shows("keys")

@@ -5,8 +5,9 @@ from keys import check_end, quit_screen
 from terminals import Terminal
 
 # The name in TERM, and the most colors that may be used.
-KINDS = [("xterm-kitty", "rgb"), ("alacritty", "rgb"), ("foot", "rgb"), ("xterm-ghostty", "rgb"), ("tmux-256color", "256"), ("screen", "16"),
-         ("screen-256color", "256"), ("linux", "16"), ("vt100", "16"), ("xterm-direct", "rgb"), ("xterm-256color", "256"), ("wezterm", "rgb"),
+KINDS = [("xterm-kitty", "rgb"), ("alacritty", "rgb"), ("foot", "rgb"), ("xterm-ghostty", "rgb"), ("tmux-256color", "256"),
+         ("screen", "16"), ("screen-256color", "256"), ("linux", "16"), ("vt100", "16"), ("xterm-direct", "rgb"),
+         ("xterm-256color", "256"), ("wezterm", "rgb"),
          ("a-terminal-of-tomorrow", "16")]
 ORDER = ["none", "16", "256", "rgb"]
 KEYS = ["j", "\r", "\x1b", "2", "3", "4", "5", "7", "1", "?", "\x1b", "a", "Rent friday", "\x1b", "v", "\x1b", "R", "\x1b"]
@@ -47,7 +48,8 @@ def refuse(results, device):
     terminal = Terminal([device.belfry, "ui"], device.environment | {"BELFRY_NOW": NOW, "TERM": "dumb"})
     try:
         results.equal(terminal.end(), 4, "dumb: the exit status")
-        results.check("dumb" in terminal.text() and "--plain" in terminal.text(), "dumb: the reason and the other way", terminal.text()[:300])
+        text = terminal.text()
+        results.check("dumb" in text and "--plain" in text, "dumb: the reason and the other way", text[:300])
         results.check(b"\x1b" not in terminal.bytes, "dumb: no escape sequence")
     finally:
         terminal.close()

@@ -23,8 +23,9 @@ class Frame:
 
 def look(cell):
     """Returns the text's color, the ground's color, and true if the text is bold."""
-    color = SHORT.get(cell.fg) or ("#" + cell.fg if len(cell.fg) == 6 and cell.fg != "default" else SHORT["faint" if cell.italics else "text"])
-    ground = SHORT.get(cell.bg) or ("#" + cell.bg if len(cell.bg) == 6 else "")
+    plain = SHORT["faint" if cell.italics else "text"]
+    color = SHORT.get(cell.fg) or (plain if cell.fg == "default" else "#" + cell.fg)
+    ground = SHORT.get(cell.bg) or ("" if cell.bg == "default" else "#" + cell.bg)
     if cell.reverse:
         color, ground = ground or SHORT["ground"], color
     return color, ground, cell.bold
@@ -63,7 +64,8 @@ def draw(frames, title, still):
     total, names, parts = sum(frame.seconds for frame in frames), {}, []
     for number, frame in enumerate(frames):
         parts.append(f'<g transform="translate(0,{number * height})">')
-        parts.append(f'<text x="{width / 2}" y="21" text-anchor="middle" class="{SHORT["faint"]}">{html.escape(frame.caption, quote=False)}</text>')
+        caption = html.escape(frame.caption, quote=False)
+        parts.append(f'<text x="{width / 2}" y="21" text-anchor="middle" class="{SHORT["faint"]}">{caption}</text>')
         for place, row in enumerate(frame.rows):
             drawn = "".join(row_parts(row))
             if drawn:

@@ -11,8 +11,9 @@ import bars, ends, frames, keys, kinds
 
 class Run:
     """The folder and the choices of a run."""
-    def __init__(self, binary, short, seed):
+    def __init__(self, binary, short, seed, keys):
         self.sandbox, self.short, self.seed = Sandbox("screen", binary), short, int(seed)
+        self.keys = int(keys) or (200 if short else 6000)
 
 SCENARIOS = {
     "frames": ("the same frames in pyte and tmux", frames.play),
@@ -35,8 +36,8 @@ def one(run, title, body):
     return not results.failures
 
 def main():
-    binary, short, seed, *names = sys.argv[1:]
-    run, start = Run(binary, short == "1", seed), time.monotonic()
+    binary, short, seed, count, *names = sys.argv[1:]
+    run, start = Run(binary, short == "1", seed, count), time.monotonic()
     for number in (signal.SIGHUP, signal.SIGTERM):
         signal.signal(number, lambda number, frame: sys.exit(128 + number))
     chosen = [SCENARIOS[name] for name in SCENARIOS if not names or name in names]
