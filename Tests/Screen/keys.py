@@ -1,7 +1,7 @@
 """Random keys, sizes and changes by other commands, on a real terminal."""
 import random, time
 from homes import NAVIGATION, NOW, everyday
-from terminals import Terminal, wait
+from terminals import Terminal
 
 WORDS = ["pills", "rent every friday 9am", "+home", "due:week", "2 weeks", "tomorrow 15:00", "30m", "list", "show rent",
          "skip call", "help", "log", "\u6f22\u5b57", "\u00e9\u0301\u202e", "undo", "done +health --yes", "nonsense", "\"", "status", "sync"]
@@ -42,16 +42,20 @@ def check_end(results, terminal, words, status):
 
 def is_drawn(terminal):
     """Returns the differences between what was drawn in parts and what is drawn at once."""
-    # The marks of changes vanish by themselves.
     for _ in range(3):
-        terminal.settle(first=0.05)
+        # Until the screen rests. The marks of changes vanish by themselves.
+        until = time.monotonic() + 5
+        while (terminal.settle() or any(line.startswith("+") for line in terminal.lines())) and time.monotonic() < until:
+            pass
         shown = terminal.lines(), terminal.screen.cells()
         terminal.send("\x0c")
         terminal.settle()
         at_once = terminal.lines(), terminal.screen.cells()
         if shown == at_once:
             return ""
-        time.sleep(0.2)
+        # With a new minute, the time in the first line is another one.
+        if shown[0][0] == at_once[0][0]:
+            break
     for row, (left, right) in enumerate(zip(shown[0], at_once[0])):
         if left != right:
             return f"row {row}: {left!r}, at once {right!r}"
