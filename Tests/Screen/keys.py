@@ -1,7 +1,8 @@
 """Random keys, sizes and changes by other commands, on a real terminal."""
-import random, time
+import os, random, signal, time
+from contextlib import suppress
 from homes import NAVIGATION, NOW, everyday
-from terminals import Terminal
+from terminals import Terminal, processes, wait
 
 WORDS = ["pills", "rent every friday 9am", "+home", "due:week", "2 weeks", "tomorrow 15:00", "30m", "list", "show rent",
          "skip call", "help", "log", "\u6f22\u5b57", "\u00e9\u0301\u202e", "undo", "done +health --yes", "nonsense", "\"", "status", "sync"]
@@ -144,8 +145,37 @@ def live(run, results):
     finally:
         terminal.close()
 
+def notify(run, results):
+    """A notification without a desktop goes to the terminals, but not over a screen that shows what rings."""
+    device = everyday(run.sandbox, "notices")
+    device.run("add", "Tea", "every", "day", "at", "10:00", now="2026-11-28T09:59:00Z")
+    # Belfry's own way to the terminals instead of the hooks of the test, and only to this terminal.
+    for hook in (device.home / ".config/belfry/hooks/deliver").iterdir():
+        hook.unlink()
+    terminal = screen(device)
+    (device.home / "terminals/0").symlink_to(os.ttyname(terminal.follower))
+    try:
+        terminal.shows("Tea")
+        device.run("tick", now=NOW)
+        results.check(terminal.shows("ringing  Tea"), "what rings is shown", terminal.text()[:300])
+        # The last resort comes after 8 s.
+        terminal.wait(lambda: b"belfry ring" in terminal.bytes, limit=12)
+        results.check(b"belfry ring" not in terminal.bytes, "a notification is not written over the screen of the same store", terminal.text()[-900:])
+        difference = is_drawn(terminal)
+        results.check(not difference, "the screen is whole after a notification", difference)
+        check_end(results, terminal, "after a notification", quit_screen(terminal))
+    finally:
+        terminal.close()
+        device.run("done", "tea", now=NOW)
+        wait(lambda: not processes(device.home), limit=5)
+        for process in processes(device.home):
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+
 def play(run, results):
     chance = random.Random(f"screen {run.seed}")
     live(run, results)
+    if not run.short:
+        notify(run, results)
     navigate(run, results, chance)
     attack(run, results, chance)
