@@ -41,6 +41,11 @@ def check_end(results, terminal, words, status):
     changed = terminal.is_restored()
     results.check(not changed, f"{words}: the terminal is restored", f"changed: {', '.join(changed)}")
 
+def drawn(terminal):
+    """Returns the lines and cells, without the message above the keys, which ends with the next key."""
+    lines, cells = terminal.lines(), terminal.screen.cells()
+    return lines[:-2] + lines[-1:], cells[:-2] + cells[-1:]
+
 def is_drawn(terminal):
     """Returns the differences between what was drawn in parts and what is drawn at once."""
     for _ in range(3):
@@ -48,10 +53,10 @@ def is_drawn(terminal):
         until = time.monotonic() + 5
         while (terminal.settle() or any(line.startswith("+") for line in terminal.lines())) and time.monotonic() < until:
             pass
-        shown = terminal.lines(), terminal.screen.cells()
+        shown = drawn(terminal)
         terminal.send("\x0c")
         terminal.settle()
-        at_once = terminal.lines(), terminal.screen.cells()
+        at_once = drawn(terminal)
         if shown == at_once:
             return ""
         # With a new minute, the time in the first line is another one.
