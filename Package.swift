@@ -104,7 +104,7 @@ let package = Package(
       name: "BelfryTerminal", dependencies: ["BelfryCore", "BelfryStore", "Git", "CLinux"],
       swiftSettings: testable),
     .target(
-      name: "BelfryUI", dependencies: ["BelfryCore", "BelfryTerminal", "CLinux"],
+      name: "BelfryUI", dependencies: ["BelfryCore", "BelfryStore", "BelfryTerminal", "CLinux"],
       swiftSettings: testable),
     .target(
       name: "BelfryScheduler",

@@ -90,6 +90,7 @@ import Testing
         #expect(text.utf8.count < 20_000)
       }
       #expect(!StatusLineFormat.polybar.text(line).contains("%{"))
+      #expect(!StatusLineFormat.i3blocks.text(line).contains("\\"))
       let tmux = StatusLineFormat.tmux.text(line)
       #expect(tmux.replacing("##", with: "") == line.text.replacing("#", with: ""))
       for format in [StatusLineFormat.waybar, .i3bar, .i3blocks] {
@@ -97,7 +98,8 @@ import Testing
         let object = try #require(
           try JSONSerialization.jsonObject(with: data) as? [String: Any])
         if format != .waybar {
-          #expect(object["full_text"] as? String == line.text)
+          let text = format == .i3bar ? line.text : StatusLineFormat.i3blocks(line.text)
+          #expect(object["full_text"] as? String == text)
           #expect(object["markup"] as? String == "none")
           #expect(object["urgent"] as? Bool == (format == .i3bar ? true : nil))
           #expect(object["urgent"] as? String == (format == .i3blocks ? "true" : nil))

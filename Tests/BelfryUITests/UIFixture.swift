@@ -9,6 +9,8 @@ struct UIFixture {
   var alarms: [AlarmRow]
   var holdsToStop = false
   var isStill = false
+  /// The number of times that the bell rang.
+  var bells = 0
   /// The effects that change something.
   var asked: [UIEffect] = []
 
@@ -35,9 +37,12 @@ struct UIFixture {
     if !now.isEmpty { rows += [.heading("Now (\(now.count))")] + now.map { .alarm($0) } }
     let rest = shown.filter { ![.ringing, .pending].contains($0.state) }
     if !rest.isEmpty { rows += [.heading("Tomorrow (\(rest.count))")] + rest.map { .alarm($0) } }
-    return ListContent(
+    var content = ListContent(
       rows: rows, next: "next Alarm 0 in 5 min", clock: "08:55", placeholder: "No alarm matches.",
       holdsToStop: holdsToStop, isStill: isStill)
+    content.ringing = alarms.filter { $0.state == .ringing }
+      .map { RingingAlarm(id: $0.id, title: $0.title) }
+    return content
   }
 
   mutating func perform(_ effects: [UIEffect]) {
@@ -60,6 +65,7 @@ struct UIFixture {
           state.update(
             .previewedEdit(words, ["means \(words.dropFirst(2).joined(separator: " "))"])))
       case .endMarks, .repaint: break
+      case .bell: bells += 1
       default: asked.append(effect)
       }
     }

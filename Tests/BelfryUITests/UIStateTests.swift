@@ -332,6 +332,48 @@ import Testing
     #expect(ui.lines[4].hasPrefix("*Note") && ui.lines[4].hasSuffix("a b"))
   }
 
+  @Test("What begins to ring has a bell, and is named where the list does not show it")
+  func ringingElsewhere() {
+    var ui = UIFixture()
+    ui.press("2")
+    ui.alarms[4] = UIFixture.row(4, state: .ringing, title: "Tea")
+    ui.send(.changed)
+    #expect(ui.bells == 1 && ui.lines[22] == " Tea rings.")
+    ui.send(.changed)
+    #expect(ui.bells == 1)
+    ui.send(.time)
+    #expect(ui.bells == 2)
+    ui.press("1")
+    #expect(ui.lines[22].isEmpty && ui.lines[2].contains("Tea"))
+    ui.alarms[5] = UIFixture.row(5, state: .ringing, title: "Milk")
+    ui.press("/")
+    ui.type("Alarm 1")
+    ui.press("enter")
+    #expect(ui.lines[22] == " Tea and 1 more ring.  filter: Alarm 1")
+    ui.alarms[4] = UIFixture.row(4)
+    ui.alarms[5] = UIFixture.row(5)
+    ui.send(.time)
+    #expect(ui.lines[22] == " filter: Alarm 1")
+  }
+
+  @Test("A command that takes long is named, and its result does not disturb what is typed")
+  func slowCommands() {
+    var ui = UIFixture()
+    ui.press(":")
+    ui.type("sync")
+    ui.press("enter")
+    #expect(ui.asked == [.run(["sync"])] && ui.lines[22] == " belfry sync …")
+    ui.press("a")
+    ui.type("Re")
+    ui.send(.ended(.init(title: "sync", lines: (1...9).map { "line \($0) of a long sync" })))
+    ui.type("nt")
+    #expect(ui.lines[22] == " Add: Rent")
+    ui.press("esc")
+    #expect(ui.lines[22] == " line 9 of a long sync" && ui.lines[17] == " line 4 of a long sync")
+    ui.press("j")
+    #expect(ui.lines[22].isEmpty)
+  }
+
   @Test("A change by something else is marked for a moment")
   func changes() {
     var ui = UIFixture()

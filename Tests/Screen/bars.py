@@ -146,10 +146,10 @@ def i3blocks(results, hostile):
         # The first block is i3blocks' own.
         block = blocks[-1]
         results.equal((block.get("name"), block.get("markup", "none")), ("belfry", "none"), f"i3blocks finds no key in {hostile.title!r}")
-        if '"' in hostile.title or "\\" in shown(hostile.title):
-            return  # i3blocks 1.4 ends a text at an escaped quote, and doubles backslashes
+        # i3blocks 1.4 ends a text at an escaped quote, and doubles backslashes, so that it gets neither.
+        title = shown(hostile.title).replace('"', "'").replace("\\", "/")
         text = without_problem(block.get("full_text", ""))
-        results.equal(text, f"{shown(hostile.title)} 10:30", "i3blocks passes the title on as it is")
+        results.equal(text, f"{title} 10:30", "i3blocks passes the title on")
     finally:
         end(process)
 

@@ -124,6 +124,8 @@ private struct TerminalScreen {
   private var cells = Array(repeating: Array(repeating: Character(" "), count: 80), count: 24)
   private var row = 0
   private var column = 0
+  /// The rows that scroll.
+  private var margins = 0..<24
   /// The bytes of an unfinished sequence or character.
   private var rest: [UInt8] = []
 
@@ -176,6 +178,7 @@ private struct TerminalScreen {
   }
 
   private mutating func perform(_ sequence: String) -> String {
+    if sequence == "M" { scrollDown() }
     guard sequence.first == "[", let final = sequence.last else { return "" }
     let parameters = sequence.dropFirst().dropLast()
     let numbers = parameters.split(separator: ";").map { Int($0) ?? 0 }
@@ -189,6 +192,9 @@ private struct TerminalScreen {
     case "C": column = min(79, column + first)
     case "D": column = max(0, column - first)
     case "G": column = min(79, first - 1)
+    case "r":
+      margins = (numbers.first ?? 1) - 1..<(numbers.dropFirst().first ?? 24)
+      (row, column) = (0, 0)
     case "J" where numbers.first == 2: clear()
     case "K": for index in column..<80 { cells[row][index] = " " }
     case "h" where parameters == "?1049", "l" where parameters == "?1049":
@@ -204,15 +210,25 @@ private struct TerminalScreen {
     for index in cells.indices { cells[index] = Array(repeating: " ", count: 80) }
   }
 
+  /// Moves the cursor up. At the upper margin, the rows move down instead.
+  private mutating func scrollDown() {
+    if row == margins.lowerBound {
+      cells.remove(at: margins.upperBound - 1)
+      cells.insert(Array(repeating: " ", count: 80), at: margins.lowerBound)
+    } else {
+      row = max(0, row - 1)
+    }
+  }
+
   private mutating func put(_ bytes: [UInt8]) {
     switch bytes[0] {
     case 13: column = 0
     case 10:
-      if row == 23 {
-        cells.removeFirst()
-        cells.append(Array(repeating: " ", count: 80))
+      if row == margins.upperBound - 1 {
+        cells.insert(Array(repeating: " ", count: 80), at: margins.upperBound)
+        cells.remove(at: margins.lowerBound)
       } else {
-        row += 1
+        row = min(23, row + 1)
       }
     case 8: column = max(0, column - 1)
     case 0..<32: break

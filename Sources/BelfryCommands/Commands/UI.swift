@@ -1,4 +1,5 @@
 import ArgumentParser
+import BelfryScheduler
 import BelfryTerminal
 import BelfryUI
 import Files
@@ -49,6 +50,9 @@ struct UI: ParsableCommand {
     }
     let (keys, problems) = keys(context)
     for problem in problems { Console.error("warning: \(problem)") }
+    // Notifications that have no other way are not written over what shows them already.
+    let mark = ScreenMark(store: context.storePath)
+    defer { withExtendedLifetime(mark) {} }
     UIRunner(StoreBackend(context), session, keys: keys).run()
     if let number = session.endingSignal { throw ExitCode(128 + number) }
   }

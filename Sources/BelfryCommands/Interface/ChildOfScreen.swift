@@ -1,4 +1,3 @@
-import BelfryScheduler
 import BelfryTerminal
 import Glibc
 
@@ -53,7 +52,7 @@ struct ChildOfScreen {
   }
 
   /// The time that a command may take, in seconds: a sync over a slow network.
-  private static let timeout = 300
+  private static let timeout: Int64 = 300
 
   /// The editor of git without a terminal. It says where there is one.
   private static let editor =
@@ -69,15 +68,12 @@ struct ChildOfScreen {
       "COLUMNS": "\(columns)", ChildOfScreen.variable: "1", "GIT_EDITOR": ChildOfScreen.editor,
       "GIT_SEQUENCE_EDITOR": ChildOfScreen.editor,
     ]) { $1 }
-    let outcome = Blocking.run {
-      await TimedProcess.run(
-        .path(.init(command)), arguments, variables: variables, seconds: ChildOfScreen.timeout,
-        limit: 4 << 20, inSession: true)
-    }
+    let outcome = ScreenProcess.run(
+      command, arguments, environment: context.environment.variables.merging(variables) { $1 },
+      seconds: ChildOfScreen.timeout)
     switch outcome {
     case .ended(let status, let output, let error):
-      return Result(
-        status: status, output: lines(String(decoding: output, as: UTF8.self)), error: lines(error))
+      return Result(status: status, output: lines(output), error: lines(error))
     case .timedOut:
       return Result(
         status: 1, output: [], error: ["It was ended after \(ChildOfScreen.timeout) s."])

@@ -93,6 +93,9 @@ final class StoreBackend: UIBackend {
     let settings = try? context.settings(store)
     content.holdsToStop = settings?.slideToStop ?? false
     content.isStill = settings?.reducedMotion ?? false
+    content.ringing = all.summaries.filter { $0.state == .ringing }.map {
+      RingingAlarm(id: $0.id, title: Printable.text($0.shownTitle))
+    }
     let words = AlarmFilter.readingPeriods(
       filter.split(separator: " ").map(String.init), InputParser(context).context,
       isTitle: store.hasTitle)

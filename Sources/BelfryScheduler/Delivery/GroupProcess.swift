@@ -34,8 +34,6 @@ struct GroupProcess: Sendable {
   var grace = Duration.seconds(2)
   /// The maximum size of standard output, in bytes.
   var outputLimit = GroupProcess.errorLimit
-  /// True if the program gets a session of its own, without a terminal. Its leader leads the process group, too.
-  var hasOwnSession = false
 
   /// The maximum size of standard error, in bytes.
   static let errorLimit = 64 << 10
@@ -78,7 +76,7 @@ struct GroupProcess: Sendable {
       return .failed("its input could not be prepared: \(MemoryFile.lastError)")
     }
     var options = PlatformOptions()
-    if hasOwnSession { options.createSession = true } else { options.processGroupID = 0 }
+    options.processGroupID = 0
     // This applies only when the run is abandoned.
     options.teardownSequence = [
       .send(signal: .terminate, toProcessGroup: true, allowedDurationToNextStep: grace)

@@ -20,11 +20,9 @@ public enum TimedProcess {
   ///   - seconds: the timeout, in seconds.
   ///   - limit: the maximum size of standard output, in bytes.
   ///   - grace: the time between SIGTERM and SIGKILL after a cancellation or timeout, in seconds.
-  ///   - inSession: true to give the program a session of its own, without the terminal of this process.
   public static func run(
     _ executable: Executable, _ arguments: [String], input bytes: [UInt8] = [],
-    variables: [String: String] = [:], seconds: Int, limit: Int = 64 << 10, grace: Int = 1,
-    inSession: Bool = false
+    variables: [String: String] = [:], seconds: Int, limit: Int = 64 << 10, grace: Int = 1
   ) async -> Outcome {
     var environment: [Environment.Key: String?] = [:]
     for (name, value) in variables {
@@ -32,7 +30,7 @@ public enum TimedProcess {
     }
     let process = GroupProcess(
       executable: executable, arguments: arguments, environment: .inherit.updating(environment),
-      input: bytes, grace: .seconds(grace), outputLimit: limit, hasOwnSession: inSession)
+      input: bytes, grace: .seconds(grace), outputLimit: limit)
     let output = CollectedBytes()
     return await withTaskGroup(of: Outcome?.self) { group in
       group.addTask {

@@ -26,7 +26,8 @@ package enum StatusLineFormat: String, CaseIterable, Sendable {
     case .waybar: StatusLineFormat.waybar(line).line
     case .polybar: StatusLineFormat.polybar(line.text)
     case .i3bar: StatusLineFormat.block(line, urgent: .bool(true)).line
-    case .i3blocks: StatusLineFormat.block(line, urgent: .string("true")).line
+    case .i3blocks:
+      StatusLineFormat.block(line, urgent: .string("true"), StatusLineFormat.i3blocks).line
     case .tmux: StatusLineFormat.tmux(line.text)
     case .prompt: line.prompt
     case .plain, .json: line.text
@@ -55,10 +56,12 @@ package enum StatusLineFormat: String, CaseIterable, Sendable {
   /// Returns a block of the i3bar protocol. Its texts are no markup, whatever the configuration of the block says.
   ///
   /// - Parameter urgent: The value of the key `urgent` while an alarm rings.
-  private static func block(_ line: StatusLine, urgent: JSON) -> JSON {
+  private static func block(
+    _ line: StatusLine, urgent: JSON, _ text: (String) -> String = { $0 }
+  ) -> JSON {
     var block: [String: JSON] = [
-      "name": .string("belfry"), "full_text": .string(line.text),
-      "short_text": .string(line.prompt), "markup": .string("none"),
+      "name": .string("belfry"), "full_text": .string(text(line.text)),
+      "short_text": .string(text(line.prompt)), "markup": .string("none"),
     ]
     if line.state == .ringing { block["urgent"] = urgent }
     let isSilent = line.summary.problem?.isSilencing == true
@@ -77,6 +80,12 @@ package enum StatusLineFormat: String, CaseIterable, Sendable {
   /// Returns a text as Pango markup.
   static func markup(_ text: String) -> String {
     text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+  }
+
+  /// Returns a text without the characters that i3blocks 1.4 does not read in JSON: it ends a text at a quote, and doubles
+  /// backslashes.
+  static func i3blocks(_ text: String) -> String {
+    text.replacing("\"", with: "'").replacing("\\", with: "/")
   }
 
   /// Returns a text in which polybar finds no formatting tag, such as `%{A1:command:}`.

@@ -2,7 +2,8 @@ import BelfryCore
 
 /// Everything that the screen needs from outside: the store, its actions, and the commands of belfry.
 ///
-/// The runner calls it on one thread of its own, one call after another.
+/// The runner calls it on threads of its own: one for what is read, one for answers and commands in the order of the keys, and
+/// one for a sync.
 package protocol UIBackend: AnyObject, Sendable {
   func list(filter: String, columns: Int) -> ListContent
   func details(_ id: Identifier, columns: Int) -> [String]

@@ -1,7 +1,6 @@
 import BelfryCore
 import BelfryTerminal
 import CLinux
-import Dispatch
 import Glibc
 import Synchronization
 
@@ -18,16 +17,19 @@ package final class UIRunner {
   private let backend: any UIBackend
   private let session: TerminalSession
   private let queue = EventQueue()
-  private let work = DispatchQueue(label: "belfry.ui", qos: .userInteractive)
+  /// What is read, what changes the store in the order of the keys, and what waits for the network.
+  private let (work, changes, network) = (WorkThread(), WorkThread(), WorkThread())
   private var state: UIState
   private var isRunning = true
   private let started = ElapsedTime()
+  /// The time at which changes are no longer marked; nil if none are.
+  private var marksEnd: Int64?
   private let requests = RequestQueue()
 
   /// The time for which the first frame waits for the list, in milliseconds.
   private static let firstTime: Int32 = 300
-  /// The time for which changes stay marked.
-  private static let markTime = DispatchTimeInterval.milliseconds(1500)
+  /// The time for which changes stay marked, in milliseconds.
+  private static let markTime: Int64 = 1500
 
   package init(
     _ backend: any UIBackend, _ session: TerminalSession, keys: KeyTable
@@ -51,7 +53,7 @@ package final class UIRunner {
       if isRunning { show() }
     }
     // An answer that was given just before is not lost.
-    work.sync {}
+    changes.finish {}
   }
 
   // MARK: Events
@@ -62,8 +64,15 @@ package final class UIRunner {
       pollfd(fd: queue.descriptor, events: Int16(POLLIN), revents: 0),
       pollfd(fd: session.signalDescriptor, events: Int16(POLLIN), revents: 0),
     ]
-    let timeout = session.waitingTime ?? state.untilTick ?? backend.untilChange()
+    let untilMarksEnd = marksEnd.map { max(0, Int($0 - started.milliseconds)) } ?? .max
+    let timeout =
+      session.waitingTime ?? state.untilTick ?? min(untilMarksEnd, backend.untilChange())
     let count = poll(&polled, nfds_t(polled.count), Int32(clamping: timeout))
+    if let end = marksEnd, started.milliseconds >= end {
+      marksEnd = nil
+      update(.marksEnded)
+      if count == 0 { return }
+    }
     if count == 0, session.waitingTime == nil {
       return update(state.untilTick == nil ? .time : .tick)
     }
@@ -111,14 +120,18 @@ package final class UIRunner {
       request(4) { .previewedEdit(words, backend.preview(edit: words, columns: columns)) }
     case .readForm(let id): request(nil) { .form(id, backend.form(id)) }
     case .complete(let text): request(5) { .completions(text, backend.completions(text)) }
-    case .answer(let answer, let ids): request(nil) { .ended(backend.answer(answer, ids)) }
+    case .answer(let answer, let ids):
+      changes.add { [queue] in queue.send(.ended(backend.answer(answer, ids))) }
     case .run(let words):
       let columns = state.size.columns - 2
-      request(nil) { .ended(backend.run(words, columns: columns)) }
+      // Answers do not wait for a slow network.
+      let line = words.first == "sync" ? network : changes
+      line.add { [queue] in queue.send(.ended(backend.run(words, columns: columns))) }
     case .runOnTerminal(let words): leave { backend.runOnTerminal(words) }
     case .editFile(let id): leave { backend.editFile(id) }
     case .endMarks:
-      work.asyncAfter(deadline: .now() + UIRunner.markTime) { [queue] in queue.send(.marksEnded) }
+      marksEnd = started.milliseconds + UIRunner.markTime
+    case .bell: Console.write("\u{7}")
     case .repaint: session.forgetShown()
     case .suspend:
       session.pause()
@@ -132,7 +145,7 @@ package final class UIRunner {
   /// Lets the backend work. Of several requests of a kind, only the newest one is performed.
   private func request(_ kind: Int?, _ perform: @escaping @Sendable () -> UIEvent) {
     requests.add(kind, perform)
-    work.async { [requests, queue] in
+    work.add { [requests, queue] in
       if let next = requests.next() { queue.send(next()) }
     }
   }
@@ -140,7 +153,7 @@ package final class UIRunner {
   /// Leaves the screen for something that needs the terminal, and comes back.
   private func leave(_ perform: () -> UIEvent.Outcome?) {
     session.pause()
-    let outcome = work.sync { perform() }
+    let outcome = changes.finish { perform() }
     session.resume()
     if let outcome { update(.ended(outcome)) } else { update(.changed) }
   }

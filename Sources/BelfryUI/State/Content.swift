@@ -91,9 +91,23 @@ package enum ListRow: Hashable, Sendable {
   package var alarm: AlarmRow? { if case .alarm(let row) = self { row } else { nil } }
 }
 
+/// An alarm that rings.
+package struct RingingAlarm: Hashable, Sendable {
+  package let id: Identifier
+  /// The title as it is shown.
+  package let title: String
+
+  package init(id: Identifier, title: String) {
+    self.id = id
+    self.title = title
+  }
+}
+
 /// The content of the list, made for a width.
 package struct ListContent: Hashable, Sendable {
   package var rows: [ListRow]
+  /// The alarms that ring, also those that the filter leaves out.
+  package var ringing: [RingingAlarm] = []
   /// The next alarm, for the head of the screen: `next Rent in 12 min`.
   package var next: String
   /// The time: `09:41`.

@@ -8,6 +8,12 @@ extension UIState {
   /// - Parameter now: The time, in milliseconds since any moment. Only held keys depend on it.
   package mutating func update(_ event: UIEvent, at now: Int64 = 0) -> [UIEffect] {
     self.now = now
+    let effects = effects(of: event)
+    for case .run(let words) in effects { running = words.joined(separator: " ") }
+    return effects
+  }
+
+  private mutating func effects(of event: UIEvent) -> [UIEffect] {
     switch event {
     case .input(let input): return handle(input)
     case .resized(let size):
@@ -45,7 +51,8 @@ extension UIState {
       mode = .form(form)
       return []
     case .ended(let outcome): return end(outcome)
-    case .changed, .time: return readShown()
+    case .changed: return readShown()
+    case .time: return (list.content.ringing.isEmpty ? [] : [.bell]) + readShown()
     case .tick: return checkHold()
     case .marksEnded:
       list.changed = []
@@ -93,6 +100,10 @@ extension UIState {
     if list.selected == nil { showsDetails = false }
     scrollToSelection()
     var effects = list.selected == before.selected ? [] : readDetails()
+    let rang = Set(before.content.ringing.map(\.id))
+    if before.isLoaded, content.ringing.contains(where: { !rang.contains($0.id) }) {
+      effects.append(.bell)
+    }
     if before.isLoaded {
       let old = Dictionary(
         before.content.rows.compactMap(\.alarm).map { ($0.id, $0) }, uniquingKeysWith: { $1 })
@@ -116,33 +127,40 @@ extension UIState {
     return effects
   }
 
+  /// Shows the end of an action: as a page if it is long, and otherwise as a message. Nothing takes the place of what the person
+  /// types meanwhile.
   private mutating func end(_ outcome: UIEvent.Outcome) -> [UIEffect] {
+    running = nil
     if let words = outcome.terminalCommand { return [.runOnTerminal(words)] }
-    var isOfForm = false
-    if case .form(var form) = mode, form.isSaving {
-      isOfForm = true
-      // What is not valid is corrected in the form.
+    // The message line has a color of its own.
+    let lines = outcome.lines.map(PlainList.plain)
+    var maxLines = 2
+    switch mode {
+    case .form(var form) where form.isSaving:
       form.isSaving = false
       form.preview = outcome.lines
       mode = outcome.isError ? .form(form) : .browsing
+      // What is not valid is corrected in the form.
       if outcome.isError { return readShown() }
+      maxLines = Message.maxLines
+    case .browsing, .output: break
+    case .prompt, .form, .question, .holding, .help: maxLines = .max
     }
-    // The message line has a color of its own.
-    let lines = outcome.lines.map(PlainList.plain)
-    let text = lines.joined(separator: " ")
-    if lines.count > (isOfForm ? Message.maxLines : 2)
-      || lines.contains(where: { $0.count > size.columns * 2 })
-    {
+    let wrapped = lines.flatMap { TextWidth.wrapped($0, to: max(8, size.columns - 2)) }
+    let joined = lines.joined(separator: " ")
+    let text = TextWidth.of(joined) <= size.columns - 2 ? [joined] : wrapped
+    if lines.count > maxLines || maxLines < .max && text.count > Message.maxLines {
       mode = .output(title: outcome.title, Page(lines: outcome.lines))
-    } else if text.isEmpty {
-      message = nil
-    } else if TextWidth.of(text) <= size.columns - 2 {
-      message = Message(text: text, isError: outcome.isError)
     } else {
-      message = Message(
-        more: Array(lines.dropLast()), text: lines.last ?? "", isError: outcome.isError)
+      let shown = text.suffix(Message.maxLines)
+      message =
+        joined.isEmpty
+        ? nil
+        : Message(
+          more: Array(shown.dropLast()), text: shown.last ?? "", isError: outcome.isError)
     }
-    if !outcome.isError { list.marked = [] }
+    // A sync that ends meanwhile is about no alarm.
+    if !outcome.isError, outcome.title != "sync" { list.marked = [] }
     return readShown()
   }
 

@@ -17,6 +17,8 @@ package struct UIState: Sendable {
   package internal(set) var mode = Mode.browsing
   /// The result of the last action; nil for none.
   package internal(set) var message: Message?
+  /// The command that runs; nil for none.
+  package internal(set) var running: String?
   /// The time of the last event, in milliseconds since any moment.
   package internal(set) var now: Int64 = 0
   package let keys: KeyTable
@@ -89,7 +91,7 @@ package struct UIState: Sendable {
     package let text: String
     package let isError: Bool
 
-    /// The greatest number of lines after a form, whose values were seen before. Other long results are a page.
+    /// The greatest number of lines. Most results of more than two lines are a page.
     static let maxLines = 6
   }
 
@@ -145,6 +147,12 @@ package struct UIState: Sendable {
     if case .output = mode { return .text }
     if tab == .alarms, showsDetails { return .alarms }
     return tab.place
+  }
+
+  /// The alarms that ring and are not on the screen: the filter leaves them out, or another page is shown.
+  package var hiddenRinging: [RingingAlarm] {
+    let shown = tab == .alarms ? Set(list.content.rows.compactMap { $0.alarm?.id }) : []
+    return list.content.ringing.filter { !shown.contains($0.id) }
   }
 
   /// The time until the screen changes without an event, in milliseconds; nil if it does not.
@@ -226,6 +234,8 @@ package enum UIEffect: Hashable, Sendable {
   case editFile(Identifier)
   /// Remove the marks of changes in a moment.
   case endMarks
+  /// Ring the terminal's bell.
+  case bell
   case repaint, suspend, quit
 }
 

@@ -37,7 +37,7 @@ enum HeadView {
   private static func label(_ tab: Tab, _ state: UIState) -> String {
     let number = tab.rawValue + 1
     let needed = Tab.allCases.reduce(0) { $0 + $1.title.count + 4 }
-    return state.size.columns >= needed + 8 || tab == state.tab
+    return state.size.columns >= needed + 6 || tab == state.tab
       ? " \(number) \(tab.title) " : " \(number) "
   }
 }

@@ -60,15 +60,26 @@ enum PromptView {
     if state.tab == .alarms, !state.list.filter.isEmpty {
       notes.append("filter: \(state.list.filter)")
     }
-    if !notes.isEmpty {
-      buffer.put(
-        TextWidth.cut(notes.joined(separator: ", "), to: area.columns - 2), column: 1,
-        row: area.row, .faint)
-    } else if let problem = state.list.content.problems.first {
-      buffer.put(
-        TextWidth.cut(problem, to: area.columns - 2), column: 1, row: area.row,
-        .bold)
+    if let running = state.running { notes = ["belfry \(running) …"] }
+    var column = 1
+    if let text = ringingText(state, area) {
+      column = buffer.put(text, column: column, row: area.row, CellStyle.plain.with(.red)) + 2
     }
+    let text = notes.joined(separator: ", ")
+    let room = area.columns - column - 1
+    if !notes.isEmpty {
+      buffer.put(TextWidth.cut(text, to: room), column: column, row: area.row, .faint)
+    } else if column == 1, let problem = state.list.content.problems.first {
+      buffer.put(TextWidth.cut(problem, to: room), column: column, row: area.row, .bold)
+    }
+  }
+
+  /// Returns a sentence about what rings and is not on the screen; nil if nothing does.
+  private static func ringingText(_ state: UIState, _ area: Area) -> String? {
+    let titles = state.hiddenRinging.map(\.title)
+    guard let first = titles.first else { return nil }
+    let others = titles.count > 1 ? " and \(titles.count - 1) more ring." : " rings."
+    return TextWidth.cut(first, to: max(8, area.columns / 2 - others.count)) + others
   }
 
   private static func label(_ purpose: UIState.Prompt.Purpose) -> String {

@@ -48,6 +48,9 @@ extension Buffer {
   /// Shows a row of an area as selected.
   mutating func select(row: Int, of area: Area) {
     let line = Area(column: area.column, row: row, columns: area.columns, rows: 1)
-    restyle(line) { $0 = CellStyle().with(.reverse) }
+    restyle(line) {
+      // What has a color stands out in the selection, too.
+      $0 = $0.foreground == .standard ? CellStyle().with(.reverse) : .bold.with(.reverse)
+    }
   }
 }
