@@ -16,7 +16,8 @@ struct ScreenProcess {
   }
 
   private let process: pid_t
-  private let (output, error): (Int32, Int32)
+  private let output: Int32
+  private let error: Int32
   private var texts: [Int32: [UInt8]] = [:]
 
   /// The greatest size of an output, in bytes. The rest is left out.
@@ -67,7 +68,9 @@ struct ScreenProcess {
   private static let newSession: Int16 = 0x80
 
   private init(process: pid_t, output: Int32, error: Int32) {
-    (self.process, self.output, self.error) = (process, output, error)
+    self.process = process
+    self.output = output
+    self.error = error
   }
 
   private static func pipe() -> (read: Int32, write: Int32) {
