@@ -356,6 +356,57 @@ import Testing
     #expect(ui.lines[22] == " filter: Alarm 1")
   }
 
+  @Test("A prompt comes back with its text and the reason if its command is refused")
+  func refused() {
+    var ui = UIFixture()
+    let id = ui.alarms[0].id.text
+    ui.press("Z")
+    #expect(ui.lines[21] == " How long? Such as: 20m, 2h, until 18:00")
+    ui.type("banana")
+    ui.press("enter")
+    #expect(ui.asked == [.run(["snooze", id, "banana"])])
+    ui.send(
+      .ended(.init(title: "snooze \(id) banana", lines: ["error: no length."], isError: true)))
+    #expect(ui.lines[21] == " error: no length." && ui.lines[22] == " Snooze Alarm 0: banana")
+    ui.press("ctrl-u")
+    ui.type("1h")
+    ui.press("enter")
+    #expect(ui.asked.last == .run(["snooze", id, "1h"]))
+    ui.send(.ended(.init(title: "snooze \(id) 1h", lines: ["Snoozed Alarm 0."])))
+    #expect(ui.lines[22] == " Snoozed Alarm 0.")
+    // An alarm without a schedule needs no dialogue on the terminal.
+    ui.asked = []
+    ui.press("a")
+    ui.type("Fish")
+    ui.press("enter")
+    ui.send(.ended(.init(terminalCommand: ["add", "Fish"])))
+    #expect(ui.asked == [.run(["add", "Fish"])])
+    #expect(ui.lines[22] == " Add: Fish" && ui.lines.contains(" means Fish"))
+    ui.press("esc")
+    // A pause that has begun ends, also while something rings.
+    ui.alarms[0] = AlarmRow(
+      id: ui.alarms[0].id, title: "Alarm 0", state: .ringing, line: "  Alarm 0", isPaused: true)
+    ui.send(.changed)
+    ui.press("g", "p")
+    #expect(ui.asked.last == .run(["resume", id]))
+  }
+
+  @Test("In the linear mode, a number keeps its alarm until the list is printed again")
+  func numbers() {
+    var ui = UIFixture(3)
+    let ids = ui.alarms.map(\.id.text)
+    let first = PlainList(ui.content(""))
+    #expect(first.command("done 2") == ["done", ids[1]])
+    ui.alarms.remove(at: 0)
+    ui.alarms.append(UIFixture.row(7))
+    let second = PlainList(ui.content(""), after: first)
+    #expect(
+      second.command("done 2") == ["done", ids[1]] && second.command("3") == ["show", ids[2]])
+    #expect(
+      second.changes(since: first) == ["New 4: Alarm 7, daily 09:00", "Gone: Alarm 0"])
+    #expect(PlainList(ui.content("")).command("done 2") == ["done", ids[2]])
+  }
+
   @Test("A command that takes long is named, and its result does not disturb what is typed")
   func slowCommands() {
     var ui = UIFixture()

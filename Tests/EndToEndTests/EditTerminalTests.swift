@@ -73,6 +73,15 @@ import Testing
     #expect(both.out.contains("the form needs one alarm, not 2."), "\(both.out)")
   }
 
+  @Test("Without a schedule, the form of add asks for it, also behind a title of several words")
+  func asksForTheSchedule() async throws {
+    let sandbox = try await sandbox()
+    let add = try await sandbox.onTerminal(
+      "add", "feed", "the", "fish", input: "daily\n8:00\n\n\n", after: "Repeat")
+    #expect(add.out.contains("Added feed the fish"), "\(add.out)")
+    #expect(add.out.contains("daily 08:00"), "\(add.out)")
+  }
+
   @Test("At the limit of the tier, the form of add does not open")
   func limit() async throws {
     let sandbox = try Sandbox()

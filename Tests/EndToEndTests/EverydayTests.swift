@@ -717,6 +717,18 @@ import Testing
     #expect(try await self.state(sandbox, at("09:01:00")) == state)
   }
 
+  @Test("The firing screen of a moved occurrence shows the time to which it was moved")
+  func firingScreenOfMoved() async throws {
+    let sandbox = try await rent()
+    let move = try await sandbox.belfry("move", "rent", "tomorrow", "15:00", now: at("08:00:00"))
+    #expect(move.status == 0, "\(move.err)")
+    _ = try await sandbox.belfry("tick", now: "2026-11-24T15:00:00Z")
+    let ring = try await sandbox.onTerminal(
+      "ring", input: "q", after: "leave it ringing", now: "2026-11-24T15:01:00Z")
+    #expect(ring.out.contains("Tue 24 Nov 2026"), "\(ring.out)")
+    #expect(!ring.out.contains("Mon 23 Nov 2026"), "\(ring.out)")
+  }
+
   @Test("The firing screen asks before a skip, and offers none for an alarm that rings once")
   func firingScreenSkips() async throws {
     let sandbox = try await rent()

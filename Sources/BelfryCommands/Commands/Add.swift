@@ -58,21 +58,28 @@ struct Add: ParsableCommand {
     let context = try common.context(root)
     try AlarmCreation.requireRoom(context, json: common.json)
     let parser = InputParser(context)
+    try creation(parser, asks: Style.canAsk && !common.json).run(context, parser)
+  }
+
+  /// Returns the creation of the alarm that the arguments describe.
+  ///
+  /// - Parameter asks: True to ask on the terminal for what is missing. Otherwise that is an error.
+  func creation(_ parser: InputParser, asks: Bool) throws -> AlarmCreation {
     let line = try line(parser)
     var words = line.schedule.isEmpty ? [] : [line.schedule]
     var title = line.title.isEmpty ? nil : line.title
     var note = note
     var persistent: Bool?
     if title == nil || (words.isEmpty && !schedule.namesDates) {
-      guard Style.canAsk, !common.json else {
+      guard asks else {
         // Another error comes first.
         _ = try title.map { try AlarmText.title($0) }
         _ = try schedule.zone(parser)
         _ = try schedule.at.map { try parser.times($0, of: "--at") }
         throw missing(title)
       }
-      let answers = try AlarmForm(parser, title: title, note: note, isComplete: namesSchedule)
-        .fill()
+      let isComplete = !words.isEmpty || schedule.namesDates
+      let answers = try AlarmForm(parser, title: title, note: note, isComplete: isComplete).fill()
       title = answers.title
       note = answers.note
       if let schedule = answers.schedule { words = [schedule] }
@@ -86,16 +93,13 @@ struct Add: ParsableCommand {
     var delivery = delivery
     if let persistent { delivery.persistent = delivery.persistent ?? persistent }
     let options = schedule
-    try AlarmCreation(
-      title: title, note: note, tags: tags, zone: try options.zone(parser, phrase: draft),
+    return try AlarmCreation(
+      title: title, note: note, tags: tags, zone: options.zone(parser, phrase: draft),
       delivery: delivery, wholeDayInterval: draft?.wholeDayInterval,
       lacksTime: options.lacksTime(draft),
       isStill: motion.noAnimation, json: common.json,
-      schedule: { try options.schedule(.init(parser: $0, phrase: words)) }
-    ).run(context, parser)
+      schedule: { try options.schedule(.init(parser: $0, phrase: words)) })
   }
-
-  private var namesSchedule: Bool { !phrase.isEmpty || schedule.namesDates }
 
   private func missing(_ title: String?) -> CommandError {
     let shown = Printable.text(title ?? "Rent")

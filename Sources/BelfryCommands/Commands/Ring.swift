@@ -360,7 +360,8 @@ struct RingLoop {
       (question, message) = (nil, nil)
       return key == "y" ? .skip() : nil
     }
-    guard key == "k" else { return answer(key, settings) }
+    // On the full screen, the key is S.
+    guard key == "k" || key == "S" else { return answer(key, settings) }
     if summary.ringsOnce { return nil }
     (question, message) = (.skip, "Skip this occurrence? [y] yes, [n] no")
     return nil
@@ -407,7 +408,8 @@ struct RingLoop {
     _ summary: AlarmSummary, _ settings: Settings, others: [AlarmSummary], progress: Double,
     message: String?
   ) -> FiringScreen {
-    let civil = summary.status.current ?? CivilDateTime(minuteNumber: 0)
+    let status = summary.status
+    let civil = status.current.map { status.time(of: $0) } ?? CivilDateTime(minuteNumber: 0)
     let present = context.refreshed(after: opened)
     let output = AlarmOutput(
       now: present.storeContext.now, zones: present.storeContext.zones, style: present.style)

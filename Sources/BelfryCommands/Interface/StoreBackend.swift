@@ -100,7 +100,14 @@ final class StoreBackend: UIBackend {
       filter.split(separator: " ").map(String.init), InputParser(context).context,
       isTitle: store.hasTitle)
     let selector = context.silentSelector(of: store)
-    let selected = words.isEmpty ? nil : try? selector.filter(words)
+    let selected: AlarmFilter?
+    do {
+      selected = words.isEmpty ? nil : try context.explaining { try selector.filter(words) }
+    } catch {
+      let error = CommandError(error)
+      content.placeholder = ([error.message] + error.hints).joined(separator: "\n")
+      return
+    }
     let isFinished = selected?.terms.contains(.state(.finished)) ?? false
     var listing = all.finished(isFinished)
     if let selected { listing = AlarmListing(selected.selected(of: listing.summaries)) }
@@ -143,7 +150,7 @@ final class StoreBackend: UIBackend {
       .alarm(
         AlarmRow(
           id: summary.id, title: Printable.text(summary.shownTitle), state: summary.state,
-          line: line))
+          line: line, isPaused: summary.status.pausedUntil != nil))
     }
   }
 
@@ -200,54 +207,8 @@ final class StoreBackend: UIBackend {
 
   func preview(_ phrase: String, columns: Int) -> [String] {
     let context = present
-    var parser = InputParser(context)
-    if let calendar = context.workCalendar {
-      parser = parser.with(zone: parser.context.zone, calendar: calendar)
-    }
-    let words = phrase.split(separator: " ").map(String.init)
-    let style = style(columns, context)
-    do {
-      let line = try Input.line(words, in: parser.context)
-      if line.title.isEmpty { return [style.paint("Begin with the title.", .faint)] }
-      if line.schedule.isEmpty {
-        return [
-          style.paint(
-            "\(Printable.text(line.title)): on which days? every mon at 9am, 24 dec 18:00", .faint)
-        ]
-      }
-      let draft = try Input.schedule(line.schedule, in: parser.context)
-      let schedule = try draft.schedule(in: parser.context.with(zoneOf: draft))
-      return dates(line, schedule, draft.zone, style, context)
-    } catch {
-      let failure =
-        (error as? InputError).map { InputErrorText($0, phrase, .schedule, nil).commandError }
-        ?? CommandError(error)
-      return [style.paint(failure.message, .yellow)] + failure.hints.map { style.paint($0, .faint) }
-    }
-  }
-
-  private func dates(
-    _ line: InputLine, _ schedule: Schedule, _ zone: String?, _ style: Style,
-    _ context: CommandContext
-  ) -> [String] {
-    let action = CreateAlarm(title: line.title, zone: zone.map { .named($0) }) { _, _ in schedule }
-    let title = Printable.text(line.title) + line.tags.map { " +\(Printable.text($0))" }.joined()
-    guard let store = store(context) else {
-      return [style.paint(title, .bold) + "  " + context.times.schedule(schedule, zone: zone ?? "")]
-    }
-    do {
-      let change = try action.preview(in: store, settings: try context.settings(store)).change
-      let output = AlarmOutput(store: store, style: style)
-      let next = store.timeline(change.alarm).upcoming(after: context.storeContext.now).prefix(3)
-        .map { output.when($0, zone: change.alarm.zone.text) }
-      return [
-        style.paint(title, .bold) + "  "
-          + context.times.schedule(schedule, zone: change.alarm.zone.text),
-        style.paint(next.isEmpty ? "no future date" : next.joined(separator: "; "), .faint),
-      ]
-    } catch {
-      return [style.paint(CommandError(error).message, .yellow)]
-    }
+    return AddPreview(context: context, store: store(context), style: style(columns, context))
+      .lines(phrase)
   }
 
   func form(_ id: Identifier) -> [FormField] {
@@ -264,17 +225,30 @@ final class StoreBackend: UIBackend {
   func completions(_ line: String) -> [String] {
     let words = line.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
     guard let last = words.last, !line.isEmpty else { return [] }
-    let known: [String]
-    if words.count == 1 {
-      known = Belfry.configuration.groupedSubcommands.flatMap(\.subcommands)
-        .filter { $0.configuration.shouldDisplay }.compactMap { $0._commandName }
-    } else {
-      let summaries = store(present).flatMap { try? $0.overview().summaries } ?? []
-      known = summaries.map { ShellWord.quoted($0.title) }
-    }
     return Array(
-      known.filter { $0.lowercased().hasPrefix(last.lowercased()) }.sorted().prefix(
-        StoreBackend.maxCompletions))
+      candidates(after: words.dropLast()).filter { $0.lowercased().hasPrefix(last.lowercased()) }
+        .sorted().prefix(StoreBackend.maxCompletions))
+  }
+
+  /// Returns the words that can follow the first words of a command line.
+  private func candidates(after words: ArraySlice<String>) -> [String] {
+    var commands = Belfry.configuration.groupedSubcommands.flatMap(\.subcommands)
+    var path: [String] = []
+    for word in words {
+      guard let command = commands.first(where: { $0._commandName == word }) else { break }
+      path.append(word)
+      commands = command.configuration.subcommands
+    }
+    if !commands.isEmpty, path.count == words.count {
+      return commands.filter { $0.configuration.shouldDisplay }.compactMap { $0._commandName }
+    }
+    if path == ["tier"] { return Settings.Tier.allCases.map(\.rawValue) }
+    if path.first == "settings", path.count == 2, words.count == 2 {
+      return Setting.allCases.map(\.rawValue)
+    }
+    let summaries = store(present).flatMap { try? $0.overview().summaries } ?? []
+    let tags = Set(summaries.flatMap(\.tags)).map { "+\($0.text)" }
+    return summaries.map { ShellWord.quoted($0.title) } + tags
   }
 
   private static let maxCompletions = 12
@@ -302,21 +276,29 @@ final class StoreBackend: UIBackend {
       }
       return .init(lines: changes.flatMap(answering.messages))
     } catch {
-      return failure(error)
+      return failure(error, isBulk: ids.count > 1)
     }
   }
 
-  private func failure(_ error: any Error) -> UIEvent.Outcome {
+  private func failure(_ error: any Error, isBulk: Bool) -> UIEvent.Outcome {
     let error = CommandError(error)
-    return .init(lines: ["\(error.message.capitalizedFirst) \(error.hint ?? "")"], isError: true)
+    let others = isBulk ? ["None of the marked alarms was changed."] : []
+    let reason = ([error.message.capitalizedFirst] + error.hints).joined(separator: " ")
+    return .init(lines: [reason] + others, isError: true)
   }
 
   func run(_ words: [String], columns: Int) -> UIEvent.Outcome {
     let result = ChildOfScreen(context, opened).run(words, columns: columns)
     if result.status == ChildOfScreen.needsTerminal { return .init(terminalCommand: words) }
     let title = words.joined(separator: " ")
+    // Nobody types the identifiers that the keys give to a command.
+    let summaries = store(present).flatMap { try? $0.overview().summaries } ?? []
+    let typed = summaries.filter { words.contains($0.id.text) }
+    func named(_ line: String) -> String {
+      typed.reduce(line) { $0.replacing($1.id.text, with: ShellWord.quoted($1.title)) }
+    }
     // Warnings, and messages about files that were written, are on standard error.
-    let lines = result.output + result.error
+    let lines = (result.output + result.error).map(named)
     return .init(
       title: title, lines: lines.isEmpty ? ["\(title): done."] : lines,
       isError: result.status != 0)

@@ -27,9 +27,11 @@ struct AlarmCreation {
     try store.requireRoom()
   }
 
-  /// Adds the alarm to the store, which is created if there is none.
-  func run(_ context: CommandContext, _ parser: InputParser) throws {
-    var action = CreateAlarm(
+  /// Returns the action that adds the alarm.
+  ///
+  /// - Throws: `CommandError` if a value is not valid.
+  func action(_ parser: InputParser) throws -> CreateAlarm {
+    let action = CreateAlarm(
       title: try AlarmText.title(title), note: try note.flatMap { try AlarmText.note($0) },
       tags: tags, zone: zone
     ) { zone, calendar in
@@ -38,6 +40,12 @@ struct AlarmCreation {
     // Invalid options are reported before the first command creates a store.
     _ = try schedule(parser)
     _ = try delivery.changed(Alarm.Delivery())
+    return action
+  }
+
+  /// Adds the alarm to the store, which is created if there is none.
+  func run(_ context: CommandContext, _ parser: InputParser) throws {
+    var action = try action(parser)
     let store = try context.open(.creating)
     let settings = try context.settings(store)
     action.delivery = try delivery.changed(Alarm.Delivery(), devices: DeviceDirectory(store))
@@ -85,7 +93,7 @@ struct AlarmCreation {
   }
 
   /// Returns the settings beside the schedule that decide when and where the alarm rings.
-  private func extras(of alarm: Alarm, _ store: Store) -> [String] {
+  func extras(of alarm: Alarm, _ store: Store) -> [String] {
     var extras: [String] = []
     if let warnings = alarm.delivery.warnings {
       let lengths = warnings.seconds.map { Span.length($0) }.joined(separator: " and ")

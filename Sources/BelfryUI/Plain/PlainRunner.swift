@@ -41,7 +41,7 @@ package final class PlainRunner {
 
   /// Prints what has changed.
   private func report() {
-    let new = PlainList(backend.list(filter: "", columns: PlainRunner.columns))
+    let new = PlainList(backend.list(filter: "", columns: PlainRunner.columns), after: list)
     for line in new.changes(since: list) { Console.line(line) }
     list = new
   }
@@ -56,7 +56,7 @@ package final class PlainRunner {
       case nil: continue
       case "quit", "q", "exit": return false
       case "list" where words.count == 1:
-        report()
+        list = PlainList(backend.list(filter: "", columns: PlainRunner.columns))
         for line in list.lines { Console.line(line) }
       case "help" where words.count == 1:
         Console.line(
@@ -75,7 +75,7 @@ package final class PlainRunner {
     let outcome = backend.run(words, columns: PlainRunner.columns)
     if let words = outcome.terminalCommand { _ = backend.runOnTerminal(words) }
     for line in outcome.lines { Console.line(PlainList.plain(line)) }
-    // The result was said already.
-    list = PlainList(backend.list(filter: "", columns: PlainRunner.columns))
+    // The result was said already. Numbers that were printed keep their meaning.
+    list = PlainList(backend.list(filter: "", columns: PlainRunner.columns), after: list)
   }
 }

@@ -73,8 +73,13 @@ package struct AlarmRow: Hashable, Sendable {
   package let state: AlarmStatus.State
   /// The line, with escape sequences for colors.
   package let line: String
+  /// True for a pause that has begun, also while an earlier occurrence rings or is pending.
+  package let isPaused: Bool
 
-  package init(id: Identifier, title: String, state: AlarmStatus.State, line: String) {
+  package init(
+    id: Identifier, title: String, state: AlarmStatus.State, line: String, isPaused: Bool = false
+  ) {
+    self.isPaused = isPaused
     self.id = id
     self.title = title
     self.state = state

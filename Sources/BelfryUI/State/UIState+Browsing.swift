@@ -39,7 +39,7 @@ extension UIState {
     case .quit: return [.quit]
     case .suspend: return [.suspend]
     case .repaint: return [.repaint]
-    case .filter: return begin(.filter, list.filter)
+    case .filter: return begin(.filter, "")
     case .mark:
       guard let id = list.selected else { return [] }
       list.marked.formSymmetricDifference([id])
@@ -81,8 +81,14 @@ extension UIState {
       return []
     case .snooze: return [.answer(.snooze, ids)]
     case .skip: return [.answer(.skip, ids)]
-    case .snoozeFor: return begin(.words(label: "Snooze \(title) for", verb: "snooze", ids), "")
-    case .move: return begin(.words(label: "Move \(title) to", verb: "move", ids), "")
+    case .snoozeFor:
+      return begin(
+        .words(label: "Snooze \(title)", verb: "snooze", ids), "",
+        hint: ["How long? Such as: 20m, 2h, until 18:00"])
+    case .move:
+      return begin(
+        .words(label: "Move \(title)", verb: "move", ids), "",
+        hint: ["To when? Such as: tomorrow 15:00, 1h later. The word back undoes a move."])
     case .rename:
       return begin(.words(label: "New title", verb: "rename", [first.id]), first.title)
     case .edit:
@@ -93,8 +99,10 @@ extension UIState {
         isError: true)
       return []
     case .pause:
-      if targets.allSatisfy({ $0.state == .paused }) { return [.run(["resume"] + words)] }
-      return begin(.words(label: "Pause \(title): until friday, 2 weeks", verb: "pause", ids), "")
+      if targets.allSatisfy(\.isPaused) { return [.run(["resume"] + words)] }
+      return begin(
+        .words(label: "Pause \(title)", verb: "pause", ids), "",
+        hint: ["How long? Such as: 2 weeks, until friday"])
     case .enable:
       let isOff = targets.allSatisfy { $0.state == .disabled }
       return [.run([isOff ? "enable" : "disable"] + words)]
@@ -145,9 +153,9 @@ extension UIState {
       guard let page = pages[tab], let index = page.selected, page.lines.indices.contains(index)
       else { return [] }
       if let edit = page.lines[index].edit {
-        let hint = TextWidth.wrapped(edit.hint, to: size.columns - 2)
-        let effects = begin(.words(label: edit.label, verb: edit.verb, []), edit.value)
-        return effects + changePrompt { $0.preview = hint }
+        return begin(
+          .words(label: edit.label, verb: edit.verb, []), edit.value,
+          hint: TextWidth.wrapped(edit.hint, to: size.columns - 2))
       }
       return page.lines[index].command.map { [.run($0)] } ?? []
     }

@@ -3,8 +3,14 @@ import BelfryTerminal
 
 /// The input of text: prompts, answers to questions, the search in the help; and the output of commands.
 extension UIState {
-  mutating func begin(_ purpose: Prompt.Purpose, _ text: String) -> [UIEffect] {
-    let prompt = Prompt(purpose: purpose, editor: LineEditor(text))
+  /// Begins a prompt.
+  ///
+  /// - Parameter hint: Lines about what can be typed.
+  mutating func begin(
+    _ purpose: Prompt.Purpose, _ text: String, hint: [String] = []
+  ) -> [UIEffect] {
+    var prompt = Prompt(purpose: purpose, editor: LineEditor(text))
+    prompt.preview = hint
     mode = .prompt(prompt)
     return effects(of: prompt)
   }
@@ -69,7 +75,7 @@ extension UIState {
     let words = ShellWords.split(text)
     switch prompt.purpose {
     case .filter: return []
-    case .add: return words.isEmpty ? [] : [.run(["add"] + words)]
+    case .add: return words.isEmpty ? [] : run(["add"] + words, of: prompt)
     case .command:
       let line = text.drop { $0.isWhitespace }
       // As in vi, an exclamation mark gives the terminal to the command.
@@ -88,8 +94,14 @@ extension UIState {
       if words.isEmpty { return [] }
       let takesText = verb == "rename" || ids.isEmpty
       let verbs = verb.split(separator: " ").map(String.init)
-      return [.run(verbs + ids.map(\.text) + (takesText ? [text] : words))]
+      return run(verbs + ids.map(\.text) + (takesText ? [text] : words), of: prompt)
     }
+  }
+
+  /// Runs the command of a prompt. If it is refused, the prompt comes back.
+  private mutating func run(_ words: [String], of prompt: Prompt) -> [UIEffect] {
+    refusable = Refusable(words: words, prompt: prompt)
+    return [.run(words)]
   }
 
   mutating func answer(_ key: Key, _ question: Question) -> [UIEffect] {
@@ -165,9 +177,9 @@ extension UIState.Prompt {
 }
 
 /// Text as a shell divides it into words.
-enum ShellWords {
+package enum ShellWords {
   /// Returns the words. Quotes keep spaces, and a backslash keeps the next character; nothing else has a meaning.
-  static func split(_ text: String) -> [String] {
+  package static func split(_ text: String) -> [String] {
     var words: [String] = []
     var word: String?
     var quote: Character?

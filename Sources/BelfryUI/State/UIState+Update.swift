@@ -127,10 +127,30 @@ extension UIState {
     return effects
   }
 
+  /// Shows a prompt again whose command was refused, with the reason. Returns nil after any other end.
+  private mutating func takeRefused(_ outcome: UIEvent.Outcome) -> [UIEffect]? {
+    guard let refused = refusable,
+      outcome.terminalCommand == refused.words
+        || outcome.title == refused.words.joined(separator: " ")
+    else { return nil }
+    refusable = nil
+    // A new alarm is described in the prompt rather than by answers to questions.
+    let isUnfinished = outcome.terminalCommand != nil && refused.prompt.purpose == .add
+    guard outcome.isError || isUnfinished, case .browsing = mode else { return nil }
+    var prompt = refused.prompt
+    prompt.preview = outcome.lines.flatMap {
+      TextWidth.wrapped(PlainList.plain($0), to: max(8, size.columns - 2))
+    }
+    mode = .prompt(prompt)
+    return readShown()
+      + (isUnfinished ? [.preview(prompt.editor.text, columns: size.columns - 2)] : [])
+  }
+
   /// Shows the end of an action: as a page if it is long, and otherwise as a message. Nothing takes the place of what the person
   /// types meanwhile.
   private mutating func end(_ outcome: UIEvent.Outcome) -> [UIEffect] {
     running = nil
+    if let again = takeRefused(outcome) { return again }
     if let words = outcome.terminalCommand { return [.runOnTerminal(words)] }
     // The message line has a color of its own.
     let lines = outcome.lines.map(PlainList.plain)

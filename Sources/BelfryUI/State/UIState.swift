@@ -17,6 +17,8 @@ package struct UIState: Sendable {
   package internal(set) var mode = Mode.browsing
   /// The result of the last action; nil for none.
   package internal(set) var message: Message?
+  /// The last command of a prompt; nil once it has ended.
+  package internal(set) var refusable: Refusable?
   /// The command that runs; nil for none.
   package internal(set) var running: String?
   /// The time of the last event, in milliseconds since any moment.
@@ -125,6 +127,12 @@ package struct UIState: Sendable {
     package internal(set) var preview: [String] = []
     /// The words that can complete the text.
     package internal(set) var completions: [String] = []
+  }
+
+  /// A command of a prompt, which comes back with its text if the command is refused.
+  package struct Refusable: Sendable {
+    package let words: [String]
+    package let prompt: Prompt
   }
 
   /// A question that is answered with y or n.
