@@ -47,6 +47,15 @@ import Testing
     }
   }
 
+  @Test("Escape closes a screen, also if the end of input follows at once")
+  func closing() {
+    for bytes in ["q", "\u{1B}", "\u{3}", "\u{4}", "\u{1B}\u{4}"] {
+      let keys = read(bytes).map { if case .key(let key) = $0 { key.closes } else { false } }
+      #expect(keys == [true], "\(Array(bytes.utf8))")
+    }
+    #expect(read("d").allSatisfy { if case .key(let key) = $0 { !key.closes } else { false } })
+  }
+
   @Test("What is not known counts as no key")
   func unknown() {
     #expect(read("\u{1B}[>62;4c\u{1B}[99x\u{1B}P1$r\u{1B}\\\u{1B}[<35;1;1M").isEmpty)

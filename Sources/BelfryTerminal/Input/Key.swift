@@ -29,9 +29,12 @@ package struct Key: Hashable, Sendable {
     if case .character(let character) = code, !isControl, !isAlt { character } else { nil }
   }
 
-  /// True for the keys that close a screen without text: q, Escape, Ctrl-C, and Ctrl-D for the end of input.
+  /// True for the keys that close a screen without text: q, Escape, Ctrl-C, and Ctrl-D for the end of input. Escape and
+  /// another one of them in quick succession arrive as that key with Alt.
   package var closes: Bool {
-    [Key("q"), Key(.escape), Key("c", control: true), Key("d", control: true)].contains(self)
+    var key = self
+    key.isAlt = false
+    return [Key("q"), Key(.escape), Key("c", control: true), Key("d", control: true)].contains(key)
   }
 
   /// The name as people write it, which `init(named:)` reads: `d`, `ctrl-r`, `space`, `enter`.
