@@ -1,5 +1,29 @@
 """The results of the scenarios: checks, and measured times with their limits."""
-import statistics, sys, time
+import statistics, sys, time, traceback
+from sandbox import Unusable
+
+def wait(condition, limit=10, pause=0.002):
+    """Waits until a condition returns a value, and returns the value, or None after a number of seconds."""
+    until = time.monotonic() + limit
+    while True:
+        value = condition()
+        if value or time.monotonic() > until:
+            return value or None
+        time.sleep(pause)
+
+def play(run, title, body):
+    """Runs a scenario, and prints its results. Returns true if all checks have passed."""
+    # In a short run, all scenarios share the processors.
+    results = Results(title, tolerance=5 if run.short else 1)
+    try:
+        body(run, results)
+    except Unusable as reason:
+        results.check(False, "the scenario was aborted", str(reason))
+    except Exception:
+        results.check(False, "the scenario was aborted", traceback.format_exc(limit=-3))
+    results.finish()
+    results.print()
+    return not results.failures
 
 class Results:
     """The results of one scenario."""

@@ -4,7 +4,7 @@ from contextlib import suppress
 from datetime import timedelta, timezone
 from pathlib import Path
 from sandbox import Device, Unusable, brief, members
-from parts import wait
+from checks import wait
 
 # Records the start and the end of a notification.
 NOTIFY = """#!/bin/bash

@@ -1,6 +1,6 @@
 """Files that an attacker or a broken program leaves in the folder: Belfry ignores and reports them, and keeps running."""
 import os, shutil, time
-from parts import wait
+from checks import wait
 from radicale import Story
 from todoman import NoServer
 

@@ -3,19 +3,11 @@ import socket, subprocess, time, urllib.request
 from contextlib import suppress
 from pathlib import Path
 from sandbox import Unusable, environment
+from checks import wait
 import caldav
 
 USER = "anna"
 PROPERTIES = '{"tag": "VCALENDAR", "C:supported-calendar-component-set": "VTODO"}'
-
-def wait(condition, limit=10, pause=0.002):
-    """Waits until a condition returns a value, and returns the value, or None after a number of seconds."""
-    until = time.monotonic() + limit
-    while True:
-        value = condition()
-        if value or time.monotonic() > until:
-            return value or None
-        time.sleep(pause)
 
 def free_port():
     with socket.socket() as free:

@@ -1,7 +1,6 @@
 """Nothing is written as long as nothing changes."""
 import time
-from checks import differences, snapshot
-from parts import wait
+from checks import differences, snapshot, wait
 from radicale import Story
 from todoman import NoServer
 

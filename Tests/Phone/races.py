@@ -2,7 +2,8 @@
 recorded once."""
 import random, threading, time
 from collections import Counter
-from parts import unfolded, wait
+from checks import wait
+from parts import unfolded
 from radicale import Story
 from todoman import NoServer
 

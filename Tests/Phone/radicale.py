@@ -1,9 +1,9 @@
 """Radicale serves the folder that Belfry writes; Python's caldav is the phone; a second device syncs through git."""
 import fcntl, subprocess, threading, time
 from datetime import datetime
-from checks import differences, snapshot
+from checks import differences, snapshot, wait
 from device import Belfry, RunningClock
-from parts import Phone, Radicale, wait
+from parts import Phone, Radicale
 
 DAY = datetime(2026, 12, 1)
 REPEATED = 30  # tasks of an alarm that rings daily

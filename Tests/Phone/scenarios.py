@@ -1,12 +1,12 @@
 """Runs the scenarios, some of them beside each other, and prints their results."""
-import signal, sys, threading, time, traceback
+import signal, sys, threading, time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "Faults"))
-from sandbox import Sandbox, Unusable
+from sandbox import Sandbox
 import hostile, quiet, races, radicale, sharing, todoman, vdirsyncer, xandikos
-from checks import Results
+from checks import play
 
 class Run:
     """The programs and the folder of a run."""
@@ -34,19 +34,6 @@ GROUPS = [
      ("hostile", "hostile files", hostile.play)],
 ]
 
-def one(run, name, title, body):
-    # In a short run, all scenarios share the processors.
-    results = Results(title, tolerance=5 if run.short else 1)
-    try:
-        body(run, results)
-    except Unusable as reason:
-        results.check(False, "the scenario was aborted", str(reason))
-    except Exception:
-        results.check(False, "the scenario was aborted", traceback.format_exc(limit=-3))
-    results.finish()
-    results.print()
-    return not results.failures
-
 def main():
     binary, short, seed, environment, *names = sys.argv[1:]
     run, start = Run(binary, short == "1", seed, environment), time.monotonic()
@@ -57,10 +44,10 @@ def main():
         with ThreadPoolExecutor(12) as pool:
             background = []
             if not names or "quiet" in names:
-                background.append(pool.submit(one, run, "quiet", "no change", quiet.play))
+                background.append(pool.submit(play, run, "no change", quiet.play))
             for group in [sum(GROUPS, [])] if run.short else GROUPS:
                 parts = [part for part in group if not names or part[0] in names]
-                passed += [each.result() for each in [pool.submit(one, run, *part) for part in parts]]
+                passed += [each.result() for each in [pool.submit(play, run, *part[1:]) for part in parts]]
             run.has_ended.set()
             passed += [each.result() for each in background]
     finally:

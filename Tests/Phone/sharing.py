@@ -1,7 +1,6 @@
 """Two devices publish to one folder: one at a time writes, each answer is recorded once, and the other one takes over."""
 import time
-from checks import differences, snapshot
-from parts import wait
+from checks import differences, snapshot, wait
 from races import files, occurrences
 from radicale import Story
 from todoman import NoServer

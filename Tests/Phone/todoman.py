@@ -1,6 +1,6 @@
 """todoman and khal work in the folder that Belfry writes."""
 import subprocess, time
-from parts import wait
+from checks import wait
 from radicale import Story
 from sandbox import environment
 

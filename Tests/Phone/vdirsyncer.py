@@ -1,6 +1,7 @@
 """vdirsyncer copies between the folder that Belfry writes and a collection of a Radicale, which the phone uses."""
 import subprocess, time
-from parts import USER, Phone, Radicale, wait
+from checks import wait
+from parts import USER, Phone, Radicale
 from radicale import Story
 from sandbox import environment
 

@@ -1,6 +1,7 @@
 """Xandikos serves the index of a git repository: Belfry adds and commits what it writes."""
 import time
-from parts import Phone, Xandikos, wait
+from checks import wait
+from parts import Phone, Xandikos
 from radicale import Story, change_store, complete_ringing, incremental, new_task, unchanged
 
 def play(run, results, program, is_old):

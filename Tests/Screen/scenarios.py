@@ -1,11 +1,11 @@
 """Runs the scenarios beside each other, and prints their results."""
-import signal, sys, time, traceback
+import signal, sys, time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path[1:1] = [str(HERE.parent / "Faults"), str(HERE.parent / "Phone")]
-from sandbox import Sandbox, Unusable
-from checks import Results
+from sandbox import Sandbox
+from checks import play
 from terminals import seclude
 import bars, ends, frames, keys, kinds
 
@@ -23,19 +23,6 @@ SCENARIOS = {
     "bars": ("hostile titles", bars.play),
 }
 
-def one(run, title, body):
-    # In a short run, other checks can share the processors.
-    results = Results(title, tolerance=5 if run.short else 1)
-    try:
-        body(run, results)
-    except Unusable as reason:
-        results.check(False, "the scenario was aborted", str(reason))
-    except Exception:
-        results.check(False, "the scenario was aborted", traceback.format_exc(limit=-3))
-    results.finish()
-    results.print()
-    return not results.failures
-
 def main():
     binary, short, seed, count, *names = sys.argv[1:]
     run, start = Run(binary, short == "1", seed, count), time.monotonic()
@@ -48,7 +35,7 @@ def main():
     try:
         # Each of them waits for most of its time.
         with ThreadPoolExecutor(len(chosen)) as pool:
-            passed = [each.result() for each in [pool.submit(one, run, *scenario) for scenario in chosen]]
+            passed = [each.result() for each in [pool.submit(play, run, *scenario) for scenario in chosen]]
     finally:
         if passed and all(passed):
             run.sandbox.remove()

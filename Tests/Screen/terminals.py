@@ -2,18 +2,12 @@
 import fcntl, os, re, select, signal, struct, subprocess, sys, termios, time
 from contextlib import suppress
 import pyte, pyte.screens
+import checks
 
 QUIET = 0.05  # seconds without output after which a frame is complete
 LIMIT = 15  # seconds after which a frame is overdue
 
-def wait(condition, limit=LIMIT, pause=0.01):
-    """Waits until a condition returns a value, and returns the value, or None after a number of seconds."""
-    until = time.monotonic() + limit
-    while True:
-        value = condition()
-        if value or time.monotonic() > until:
-            return value or None
-        time.sleep(pause)
+def wait(condition, limit=LIMIT, pause=0.01): return checks.wait(condition, limit, pause)
 
 def seclude():
     """Starts this program anew with pseudo-terminals of its own, as root: other daemons of the machine, which show their
