@@ -26,13 +26,22 @@ public struct StoreBranch: StorePart {
 
   /// The time of the latest commit if it is implausibly ahead of the present, so that this device's clock may be behind; nil
   /// otherwise.
+  ///
+  /// - Complexity: Reads some small files, unless the commit is in a pack.
   public var timeAhead: Instant? {
+    headTime.flatMap { $0.isImplausible(at: context.now) ? $0 : nil }
+  }
+
+  /// The time of the commit that is checked out; nil if it cannot be read.
+  private var headTime: Instant? {
+    if let head = local.readHead(), let commit = Commit.loose(head, in: local.commonDirectory) {
+      return Instant(seconds: commit.time)
+    }
     guard let repository = try? repository(),
       let head = (try? repository.commit(of: "HEAD")) ?? nil,
-      let time = (try? repository.commit(head).time).map({ Instant(seconds: $0) }),
-      time.isImplausible(at: context.now)
+      let commit = try? repository.commit(head)
     else { return nil }
-    return time
+    return Instant(seconds: commit.time)
   }
 
   /// The commit of the checked-out branch if another program has moved it; nil otherwise, and while a commit is checked

@@ -45,6 +45,29 @@ extension Repository {
   public func commits(
     of commit: ObjectID, lackedBy others: [ObjectID], limit: Int
   ) throws(GitError) -> Set<ObjectID> {
+    if limit <= 0 { return [] }
+    var found: Set<ObjectID> = []
+    try walk(from: commit, hiding: others) {
+      found.insert($0)
+      return found.count < limit
+    }
+    return found
+  }
+
+  /// Returns the number of commits in a history.
+  public func count(_ commit: ObjectID) throws(GitError) -> Int {
+    var count = 0
+    try walk(from: commit) { _ in
+      count += 1
+      return true
+    }
+    return count
+  }
+
+  /// Visits the commits of a history, without those of other histories, until `visit` returns false.
+  private func walk(
+    from commit: ObjectID, hiding others: [ObjectID] = [], _ visit: (ObjectID) -> Bool
+  ) throws(GitError) {
     try withLooseObjects { repository throws(GitError) in
       var walk: OpaquePointer?
       try GitError.check(git_revwalk_new(&walk, repository), "walk the history")
@@ -55,34 +78,10 @@ extension Repository {
         var oid = other.oid
         try GitError.check(git_revwalk_hide(walk, &oid), "walk the history")
       }
-      var found: Set<ObjectID> = []
-      var code: Int32 = 0
-      while found.count < limit {
-        code = git_revwalk_next(&oid, walk)
-        if code != 0 { break }
-        found.insert(ObjectID(oid))
-      }
-      if code != GIT_ITEROVER.rawValue { try GitError.check(code, "walk the history") }
-      return found
-    }
-  }
-
-  /// Returns the number of commits in a history.
-  public func count(_ commit: ObjectID) throws(GitError) -> Int {
-    try withLooseObjects { repository throws(GitError) in
-      var walk: OpaquePointer?
-      try GitError.check(git_revwalk_new(&walk, repository), "walk the history")
-      defer { git_revwalk_free(walk) }
-      var oid = commit.oid
-      try GitError.check(git_revwalk_push(walk, &oid), "walk the history")
-      var count = 0
       var code = git_revwalk_next(&oid, walk)
-      while code == 0 {
-        count += 1
-        code = git_revwalk_next(&oid, walk)
-      }
-      if code != GIT_ITEROVER.rawValue { try GitError.check(code, "walk the history") }
-      return count
+      while code == 0, visit(ObjectID(oid)) { code = git_revwalk_next(&oid, walk) }
+      // Zero means that the visitor has ended the walk.
+      if code != 0, code != GIT_ITEROVER.rawValue { try GitError.check(code, "walk the history") }
     }
   }
 }

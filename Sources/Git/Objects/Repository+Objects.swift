@@ -51,6 +51,21 @@ public struct Commit: Hashable, Sendable {
       message: String(decoding: bytes[min(position, bytes.count)...], as: UTF8.self))
   }
 
+  /// The greatest size of a commit that is read without a repository, in bytes.
+  private static let maxSize = 1 << 20
+
+  /// Reads a commit that is a loose object, as the latest ones mostly are. libgit2, which takes some milliseconds to load, is
+  /// not used. Returns nil if the commit is in a pack, or cannot be read.
+  ///
+  /// - Parameter folder: The repository's folder, without a slash at its end.
+  public static func loose(_ id: ObjectID, in folder: String) -> Commit? {
+    let objects = LooseObjects(folder: folder + "/objects", scratch: folder)
+    guard let object = try? objects.read(id, limit: maxSize), object.kind == .commit else {
+      return nil
+    }
+    return Commit(id, object.bytes)
+  }
+
   init(
     id: ObjectID, tree: ObjectID, parents: [ObjectID], author: String = "", time: Int64,
     message: String
