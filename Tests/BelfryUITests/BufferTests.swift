@@ -74,6 +74,24 @@ import Testing
     }
   }
 
+  @Test("Blanks are erased rather than sent, without the colors beside them")
+  func blanks() {
+    let size = Size(120, 2)
+    var old = Buffer(size)
+    old.put(String(repeating: "a", count: 120), column: 0, row: 0, .bold)
+    old.put(String(repeating: "b", count: 120), column: 0, row: 1)
+    var new = Buffer(size)
+    new.put("left", column: 0, row: 0, .bold.with(.reverse))
+    new.put("right", column: 100, row: 0)
+    let bytes = BufferDifference.bytes(from: old, to: new, .rgb)
+    #expect(bytes.count < 100, "\(bytes.count)")
+    var model = ScreenModel(size)
+    model.write(BufferDifference.bytes(from: nil, to: old, .rgb))
+    model.write(bytes)
+    #expect(model.unknown.isEmpty, "\(model.unknown)")
+    #expect(model.cells == new.cells)
+  }
+
   @Test("Without changes nothing is sent, and a terminal without colors gets none")
   func colors() {
     var buffer = Buffer(Size(10, 1))

@@ -54,6 +54,9 @@ struct ScreenModel {
     let numbers = parameters.split(separator: ";").compactMap { Int($0) }
     switch (final, parameters) {
     case ("H", _): place = (numbers[1] - 1, numbers[0] - 1)
+    case ("C", _): place.column += numbers.first ?? 1
+    case ("K", ""): erase(size.columns - place.column)
+    case ("X", _): erase(numbers.first ?? 1)
     case ("r", ""):
       margins = 0..<size.rows
       place = (0, 0)
@@ -68,6 +71,15 @@ struct ScreenModel {
     default: unknown.append("\(parameters)\(final)")
     }
     if cursor != nil { cursor = place }
+  }
+
+  /// Erases cells from the cursor on. Terminals disagree about the attributes of erased cells.
+  private mutating func erase(_ count: Int) {
+    let start = place.row * size.columns + place.column
+    if place.column + count > size.columns { unknown.append("erased beyond the row") }
+    cells.replaceSubrange(
+      start..<start + count, with: Array(repeating: .blank, count: count))
+    if style != .plain || !link.isEmpty { unknown.append("erased with a style") }
   }
 
   /// Moves the cursor by a row. At a margin, the rows between the margins scroll.

@@ -197,6 +197,7 @@ private struct TerminalScreen {
       (row, column) = (0, 0)
     case "J" where numbers.first == 2: clear()
     case "K": for index in column..<80 { cells[row][index] = " " }
+    case "X": for index in column..<min(80, column + first) { cells[row][index] = " " }
     case "h" where parameters == "?1049", "l" where parameters == "?1049":
       clear()
       (row, column) = (0, 0)

@@ -15,6 +15,8 @@ package struct BufferDifference {
 
   /// Cells between two changes that are sent again rather than skipped: a move of the cursor has about this length.
   private static let gap = 4
+  /// Blanks that are sent rather than erased: at the end of a row, and before other cells, where the cursor moves as well.
+  private static let blanks = (atEnd: 4, between: 9)
 
   private init(_ colors: TerminalColors) { self.colors = colors }
 
@@ -60,13 +62,27 @@ package struct BufferDifference {
   private mutating func appendRow(_ row: Int, from old: Buffer?, to new: Buffer) {
     let start = row * new.size.columns
     let hasSameLinks = old?.links == new.links
+    let cells = new.cells[start..<start + new.size.columns]
+    let end = cells.lastIndex { $0 != .blank }.map { $0 - start + 1 } ?? 0
     var column = 0
     while column < new.size.columns {
+      if column == end, let old {
+        let rest = old.cells[start + end..<start + new.size.columns]
+        if rest.count(where: { $0 != .blank }) > BufferDifference.blanks.atEnd {
+          return erase(from: end, row)
+        }
+      }
       let cell = new.cells[start + column]
       let shown = old?.cells[start + column] ?? (isBlank ? .blank : nil)
       guard cell != shown || cell.link != 0 && !hasSameLinks, cell.character != nil || column == 0
       else {
         column += 1
+        continue
+      }
+      let blanks = cells[(start + column)...].prefix { $0 == .blank }.count
+      if blanks > BufferDifference.blanks.between, old != nil {
+        erase(blanks, from: column, row)
+        column += blanks
         continue
       }
       // A change of the second half alone sends the whole character.
@@ -84,9 +100,27 @@ package struct BufferDifference {
   }
 
   private mutating func move(_ column: Int, _ row: Int) {
-    if let place, place.column == column, place.row == row { return }
-    append("\u{1B}[\(row + 1);\(column + 1)H")
+    if let place, place.row == row, place.column <= column {
+      let steps = column - place.column
+      if steps > 0 { append("\u{1B}[\(steps)C") }
+    } else {
+      append("\u{1B}[\(row + 1);\(column + 1)H")
+    }
     place = (column, row)
+  }
+
+  /// Makes cells of a row blank.
+  ///
+  /// - Parameter count: The number of cells; nil for the rest of the row.
+  private mutating func erase(_ count: Int? = nil, from column: Int, _ row: Int) {
+    move(column, row)
+    // Terminals erase with the present background, and some with the present link.
+    open(0)
+    if style != .plain {
+      append("\u{1B}[0m")
+      style = .plain
+    }
+    append(count.map { "\u{1B}[\($0)X" } ?? "\u{1B}[K")
   }
 
   private mutating func send(_ cell: Cell) {
