@@ -7,7 +7,7 @@ import Testing
   /// 23:00, seven hours before 06:00.
   private static let evening = "2026-11-23T23:00:00Z"
   private static let red = "\u{1B}[1;31m▌"
-  private static let orange = "\u{1B}[38;5;208m▌"
+  private static let orange = "\u{1B}[38;5;166m▌"
 
   /// Returns a laptop with an alarm at 05:00, six hours after `evening`.
   private func laptop(_ level: Double, drain: Double, isCharging: Bool = false) async throws

@@ -71,16 +71,24 @@ package struct Style: Sendable {
     self.width = width
   }
 
+  /// Returns the same form for another width.
+  package func with(width: Int) -> Style {
+    var style = Style(isColored: isColored, width: width, timeFormat: timeFormat)
+    style.hasLinks = hasLinks
+    return style
+  }
+
   package enum Color: String {
     case plain = "0"
     case bold = "1"
     case faint = "2"
     case red = "1;31"
     case plainRed = "31"
-    case orange = "38;5;208"
+    // Readable on black and on white. The blue of many terminals is too dark on black.
+    case orange = "38;5;166"
     case green = "32"
     case yellow = "33"
-    case blue = "34"
+    case blue = "38;5;32"
     case magenta = "35"
     case brightMagenta = "1;95"
     case cyan = "36"
