@@ -103,7 +103,8 @@ import Testing
       let rows = (0..<3).map { number in
         AlarmRow(
           id: UIFixture.row(number).id, title: "Alarm \(number)",
-          state: number == 1 ? state : .active, line: "  Alarm \(number)  in \(wait) min")
+          state: number == 1 ? state : .active,
+          line: TableLine("  Alarm \(number)  in \(wait) min"))
       }
       return ListContent(rows: rows.map { .alarm($0) }, clock: clock)
     }

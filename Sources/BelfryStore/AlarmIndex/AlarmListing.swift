@@ -56,6 +56,9 @@ public struct AlarmListing: Sendable {
     selecting { $0.isFinished == isFinished }
   }
 
+  /// The alarms that ring.
+  public var ringing: AlarmListing { selecting { $0.state == .ringing } }
+
   /// Returns the alarms that ring next in a period.
   ///
   /// - Parameters:

@@ -118,24 +118,36 @@ package struct AlarmTable: Sendable {
     parts(alarms).map { String(decoding: $0, as: UTF8.self) }.joined()
   }
 
-  /// A line of the table.
-  package enum Row {
+  /// A line of the table, with what is to be known about its alarm.
+  package enum Row<Item: Sendable>: Sendable {
     case heading(String)
-    case alarm(AlarmSummary, line: String)
+    case alarm(Item, line: TableLine)
   }
 
   /// Returns the lines of the table: the alarms in their order, with a heading before each group.
   ///
-  /// - Parameter alarms: the alarms in the order of `AlarmListing.sorted()`.
-  package func rows(_ alarms: AlarmListing) -> [Row] {
-    var lines = text(alarms).split(separator: "\n").map(String.init)[...]
-    var rows: [Row] = []
+  /// - Parameters:
+  ///   - alarms: the alarms in the order of `AlarmListing.sorted()`.
+  ///   - item: returns what is to be known about an alarm. Each one is decoded once.
+  package func rows<Item>(
+    _ alarms: AlarmListing, item: @Sendable (AlarmSummary) -> Item
+  ) -> [Row<Item>] {
+    let read = Chunks.map(alarms.count, parallelFrom: Chunks.lightWork) { range in
+      var items: [Item] = []
+      items.reserveCapacity(range.count)
+      return [(part: part(alarms, range) { items.append(item($0)) }, items: items)]
+    }
+    let (columns, headings) = layout(read.map(\.part))
+    var rows: [Row<Item>] = []
+    rows.reserveCapacity(alarms.count + Group.allCases.count)
     var last: Group?
-    for summary in alarms.summaries {
-      let group = group(summary.state, summary.next)
-      if group != last, let heading = lines.popFirst() { rows.append(.heading(heading)) }
-      last = group
-      if let line = lines.popFirst() { rows.append(.alarm(summary, line: line)) }
+    for (part, items) in read {
+      let lines = TableLine.lines(part.rows, columns)
+      for (group, (item, line)) in zip(part.groups, zip(items, lines)) {
+        if group != last { rows.append(.heading(headings[group.rawValue])) }
+        last = group
+        rows.append(.alarm(item, line: line))
+      }
     }
     return rows
   }
@@ -147,6 +159,17 @@ package struct AlarmTable: Sendable {
     let parts = Chunks.map(alarms.count, parallelFrom: Chunks.lightWork) { range in
       [part(alarms, range)]
     }
+    let (columns, headings) = layout(parts)
+    return Chunks.map(parts.count, parallelFrom: 2) { range in
+      range.map { index in
+        text(
+          parts[index], columns, headings, after: index == 0 ? nil : parts[index - 1].groups.last)
+      }
+    }
+  }
+
+  /// Returns the columns that fit the rows of some parts, and the heading of each group.
+  private func layout(_ parts: [Part]) -> (columns: TextColumns, headings: [String]) {
     func widest(_ widths: (TextRows) -> [Int]) -> [Int] {
       AlarmTable.columns.indices.map { column in
         parts.map { widths($0.rows)[column] }.max() ?? 0
@@ -159,14 +182,9 @@ package struct AlarmTable: Sendable {
       AlarmTable.columns, natural: natural, essential: essential, AlarmTable.reductions, style)
     let headings = Group.allCases.map { group in
       let count = parts.reduce(0) { $0 + $1.counts[group.rawValue] }
-      return style.paint("\(group.heading) (\(count))", .bold) + "\n"
+      return style.paint("\(group.heading) (\(count))", .bold)
     }
-    return Chunks.map(parts.count, parallelFrom: 2) { range in
-      range.map { index in
-        text(
-          parts[index], columns, headings, after: index == 0 ? nil : parts[index - 1].groups.last)
-      }
-    }
+    return (columns, headings)
   }
 
   /// Some rows of the table.
@@ -178,13 +196,17 @@ package struct AlarmTable: Sendable {
     var counts = [Int](repeating: 0, count: Group.allCases.count)
   }
 
-  private func part(_ alarms: AlarmListing, _ range: Range<Int>) -> Part {
+  /// - Parameter read: called with each alarm of the range.
+  private func part(
+    _ alarms: AlarmListing, _ range: Range<Int>, read: (AlarmSummary) -> Void = { _ in }
+  ) -> Part {
     var part = Part(
       rows: TextRows(
         columns: AlarmTable.columns.count, remarks: AlarmTable.badges, expected: range.count))
     part.groups.reserveCapacity(range.count)
     for position in range {
       guard let summary = alarms[position] else { continue }
+      read(summary)
       part.groups.append(
         appendPlain(summary, to: &part.rows) ?? append(summary, to: &part.rows))
     }
@@ -199,7 +221,7 @@ package struct AlarmTable: Sendable {
     bytes.reserveCapacity(part.groups.count * TextRows.typicalRow)
     var last = last
     for (index, group) in part.groups.enumerated() {
-      if group != last { bytes.append(headings[group.rawValue]) }
+      if group != last { bytes.append(headings[group.rawValue] + "\n") }
       last = group
       columns.append(part.rows, index, to: &bytes)
     }
@@ -326,14 +348,13 @@ package struct AlarmTable: Sendable {
 
   /// Returns the time until an occurrence, `in 12 min`; nil if it is not within an hour, or times are shown instead.
   private func countdown(_ next: Timeline.Occurrence) -> String? {
-    guard hasCountdowns, case let wait = next.at.seconds(since: output.now),
-      (1..<AlarmTable.countdownTime).contains(wait)
-    else { return nil }
-    return Span.countdown(wait)
+    hasCountdowns ? AlarmTable.countdown(next.at.seconds(since: output.now)) : nil
   }
 
-  /// The time before an alarm in which it has a countdown, in seconds.
-  private static let countdownTime: Int64 = 3600
+  /// Returns a time until an alarm, `in 12 min`; nil if it is not within an hour.
+  package static func countdown(_ seconds: Int64) -> String? {
+    (1..<3600).contains(seconds) ? Span.countdown(seconds) : nil
+  }
 
   /// Returns a civil time of a zone on this device's wall clock.
   private func local(_ civil: CivilDateTime, _ zone: String) -> CivilDateTime {

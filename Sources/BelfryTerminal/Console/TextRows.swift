@@ -84,6 +84,21 @@ package struct TextRows: Sendable {
     return Cell(text: bytes[start..<mark.end], width: mark.width, color: mark.color)
   }
 
+  /// Returns the texts of a row's cells, one after another.
+  func text(_ row: Int) -> ArraySlice<UInt8> {
+    let first = row * widths.count
+    return bytes[(first == 0 ? 0 : marks[first - 1].end)..<marks[first + widths.count - 1].end]
+  }
+
+  /// Returns true if a row has the same texts and colors as one of other rows.
+  func isRow(_ row: Int, equalTo other: Int, of rows: TextRows) -> Bool {
+    guard text(row) == rows.text(other) else { return false }
+    return widths.indices.allSatisfy { column in
+      let (left, right) = (cell(row, column), rows.cell(other, column))
+      return left.text.count == right.text.count && left.color == right.color
+    }
+  }
+
   /// Returns the longest text of a cell that fits into a number of columns; nil for none.
   func whole(_ row: Int, _ column: Int, in columns: Int) -> String? {
     alternatives[row * widths.count + column]?.whole(in: columns)

@@ -1,4 +1,5 @@
 import BelfryCore
+import BelfryTerminal
 
 /// The list of alarms as lines for a screen reader: no boxes, no columns, nothing that is drawn over.
 struct PlainList {
@@ -57,26 +58,12 @@ struct PlainList {
 
   /// Returns an alarm in words: its title first, then the state and the times of the line.
   private static func text(_ row: AlarmRow) -> String {
-    let parts = plain(row.line).split(separator: "  ").map { $0.drop { $0 == " " } }.filter {
-      !$0.isEmpty
-    }
+    let parts = StyledText.plain(row.line.text).split(separator: "  ").map { $0.drop { $0 == " " } }
+      .filter {
+        !$0.isEmpty
+      }
     let state = row.state == .active ? nil : row.state.rawValue
     let rest = parts.filter { $0 != row.title && $0 != state ?? "" }
     return ([row.title] + [state].compactMap { $0 } + rest.map(String.init)).joined(separator: ", ")
-  }
-
-  /// Returns a text without escape sequences for colors.
-  static func plain(_ text: String) -> String {
-    var result = ""
-    var rest = text[...]
-    while let character = rest.popFirst() {
-      guard character == "\u{1B}" else {
-        result.append(character)
-        continue
-      }
-      let end = rest.firstIndex { $0.isLetter } ?? rest.endIndex
-      rest = end == rest.endIndex ? rest[end...] : rest[rest.index(after: end)...]
-    }
-    return result
   }
 }

@@ -74,7 +74,7 @@ package final class PlainRunner {
   private func perform(_ words: [String]) {
     let outcome = backend.run(words, columns: PlainRunner.columns)
     if let words = outcome.terminalCommand { _ = backend.runOnTerminal(words) }
-    for line in outcome.lines { Console.line(PlainList.plain(line)) }
+    for line in outcome.lines { Console.line(StyledText.plain(line)) }
     // The result was said already. Numbers that were printed keep their meaning.
     list = PlainList(backend.list(filter: "", columns: PlainRunner.columns), after: list)
   }

@@ -1,4 +1,5 @@
 import BelfryCore
+import BelfryTerminal
 
 /// A page of the screen.
 package enum Tab: Int, CaseIterable, Sendable {
@@ -71,19 +72,27 @@ package struct AlarmRow: Hashable, Sendable {
   package let title: String
   /// The state.
   package let state: AlarmStatus.State
-  /// The line, with escape sequences for colors.
-  package let line: String
+  /// The line.
+  package private(set) var line: TableLine
   /// True for a pause that has begun, also while an earlier occurrence rings or is pending.
   package let isPaused: Bool
 
   package init(
-    id: Identifier, title: String, state: AlarmStatus.State, line: String, isPaused: Bool = false
+    id: Identifier, title: String, state: AlarmStatus.State, line: TableLine = TableLine(""),
+    isPaused: Bool = false
   ) {
     self.isPaused = isPaused
     self.id = id
     self.title = title
     self.state = state
     self.line = line
+  }
+
+  /// Returns the row with a line.
+  package func with(line: TableLine) -> AlarmRow {
+    var row = self
+    row.line = line
+    return row
   }
 }
 
@@ -94,6 +103,8 @@ package enum ListRow: Hashable, Sendable {
 
   /// The alarm; nil for a heading.
   package var alarm: AlarmRow? { if case .alarm(let row) = self { row } else { nil } }
+  /// The id of the alarm; nil for a heading.
+  package var id: Identifier? { if case .alarm(let row) = self { row.id } else { nil } }
 }
 
 /// An alarm that rings.

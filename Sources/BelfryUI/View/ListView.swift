@@ -20,7 +20,7 @@ enum ListView {
         buffer.put(
           mark, column: area.column, row: row, .bold)
         // The lines of the list begin with two spaces.
-        buffer.put(styled: alarm.line, column: area.column + 1, row: row, until: limit)
+        buffer.put(styled: alarm.line.text, column: area.column + 1, row: row, until: limit)
         guard alarm.id == list.selected else { continue }
         buffer.select(row: row, of: area)
       }
