@@ -87,7 +87,7 @@ enum AgendaSample {
     let format = TimeFormat(locale: locale)
     let times = TimeText(now: now, zones: ZoneLibrary(variable: "UTC"), format: format)
     let style = Style(isColored: isColored, width: width, timeFormat: format)
-    return AgendaText(agenda(period.dates), times, style).lines(period, isList: isList)
+    return AgendaText(agenda(period.dates), times, style).lines(period, isList: isList).map(\.text)
   }
 
   /// The periods of the snapshots.

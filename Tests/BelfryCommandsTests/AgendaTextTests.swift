@@ -117,7 +117,7 @@ import Testing
     let times = TimeText(now: AgendaSample.now, zones: ZoneLibrary(variable: "UTC"))
     let text = AgendaText(agenda, times, Style(isColored: false, width: 160))
     let lines = text.lines(CalendarPeriod(.month, containing: date))
-    let shown = lines.flatMap { $0.split(separator: "│") }
+    let shown = lines.flatMap { $0.text.split(separator: "│") }
       .map { $0.trimmingCharacters(in: .whitespaces) }
       .filter { $0.contains("Alarm") || $0.contains("more") }
     #expect(

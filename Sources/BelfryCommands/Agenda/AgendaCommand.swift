@@ -55,7 +55,7 @@ struct AgendaCommand {
     }
     if json { return try Console.write(AgendaDocument(agenda, zones: zones)) }
     let text = AgendaText(agenda, context.times, context.style, width: width)
-    Console.write(text.lines(period, isList: isList).map { $0 + "\n" }.joined())
+    Console.write(text.lines(period, isList: isList).map { $0.text + "\n" }.joined())
   }
 
   /// Returns the period, and the words that select alarms.

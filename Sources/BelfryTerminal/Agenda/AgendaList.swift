@@ -11,19 +11,20 @@ struct AgendaList {
     self.dates = dates
   }
 
-  var lines: [String] {
+  var lines: [AgendaLine] {
     let days = text.agenda.days.filter { day in
       dates.contains(day.date)
         && (!day.entries.isEmpty || !text.remarks(day).isEmpty || day.date == text.agenda.today)
     }
-    if days.isEmpty { return ["  nothing"] }
+    if days.isEmpty { return [AgendaLine("  nothing")] }
     let groups = days.map { AgendaGroup.groups(of: $0) }
     let states = groups.joined().map { name($0.state).count }.max() ?? 0
     let times =
       groups.joined().filter { $0.times.count == 1 }
       .map { TextWidth.of(text.times.time($0.times[0])) }.max() ?? 0
     return zip(days, groups).flatMap { day, groups in
-      [heading(day)] + groups.flatMap { lines($0, stateWidth: states, timeWidth: times) }
+      let entries = groups.flatMap { lines($0, stateWidth: states, timeWidth: times) }
+      return [AgendaLine(heading(day), date: day.date)] + entries.map { AgendaLine($0) }
     }
   }
 

@@ -25,20 +25,20 @@ struct AgendaMonth {
     grid = AgendaGrid(width: text.width, style: text.style)
   }
 
-  var lines: [String] {
-    var result = grid.names(text.times.week)
+  var lines: [AgendaLine] {
+    var result = grid.names(text.times.week).map { AgendaLine($0) }
     let form = form
     let first = dates.lowerBound
     let offset = text.times.week.firstIndex(of: first.weekday) ?? 0
     var start = first.adding(days: -offset)
-    var isFirst = true
     while start <= dates.upperBound {
-      result.append(isFirst ? grid.rule("┬") : grid.rule("┼"))
-      result += grid.row(cells(weekFrom: start, form))
+      result.append(AgendaLine(grid.rule(start <= first ? "┬" : "┼")))
+      for (number, line) in grid.row(cells(weekFrom: start, form)).enumerated() {
+        result.append(AgendaLine(line, date: number == 0 ? max(start, first) : nil))
+      }
       start = start.adding(days: 7)
-      isFirst = false
     }
-    return result + [grid.rule("┴")]
+    return result + [AgendaLine(grid.rule("┴"))]
   }
 
   // MARK: Cells

@@ -1,5 +1,14 @@
 import BelfryCore
 
+/// A line of a calendar.
+package struct AgendaLine: Hashable, Sendable {
+  package let text: String
+  /// The date of a line that begins a week of a grid, or a day of a list; nil for any other line.
+  package let date: CivilDate?
+
+  init(_ text: String, date: CivilDate? = nil) { (self.text, self.date) = (text, date) }
+}
+
 /// A calendar as lines of text: pure functions of an agenda, a width and a style.
 package struct AgendaText {
   let agenda: Agenda
@@ -32,21 +41,22 @@ package struct AgendaText {
   /// Returns the lines of a period in the form of its unit.
   ///
   /// - Parameter isList: true for a list of days instead of a grid.
-  package func lines(_ period: CalendarPeriod, isList: Bool = false) -> [String] {
+  package func lines(_ period: CalendarPeriod, isList: Bool = false) -> [AgendaLine] {
     let isGrid = !isList && width >= AgendaText.narrowest
-    var lines: [String] = []
+    var lines: [AgendaLine] = []
     for (number, dates) in period.units.enumerated() {
-      if number > 0 { lines.append("") }
+      if number > 0 { lines.append(AgendaLine("")) }
       lines.append(
-        isList ? style.paint(title(period.unit, dates), .bold) : heading(period.unit, dates))
+        AgendaLine(
+          isList ? style.paint(title(period.unit, dates), .bold) : heading(period.unit, dates)))
       switch period.unit {
-      case .year: lines += AgendaYear(self, dates).lines
+      case .year: lines += AgendaYear(self, dates).lines.map { AgendaLine($0) }
       case .month where isGrid: lines += AgendaMonth(self, dates).lines
-      case .week where isGrid: lines += AgendaWeek(self, dates).lines
+      case .week where isGrid: lines += AgendaWeek(self, dates).lines.map { AgendaLine($0) }
       case .day, .week, .month, .quarter: lines += AgendaList(self, dates).lines
       }
     }
-    return lines + AgendaLegend(self, period.unit).lines
+    return lines + AgendaLegend(self, period.unit).lines.map { AgendaLine($0) }
   }
 
   /// Returns a heading in the middle of the line.

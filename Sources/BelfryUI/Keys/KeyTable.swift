@@ -32,7 +32,8 @@ package struct KeyTable: Sendable {
       binding(.help, "? f1", "Show the keys", "keys", Set(Place.allCases)),
       binding(.quit, "q ctrl-c", "Quit", "quit", Set(Place.allCases)),
       binding(
-        .open, "enter", "Show all details, or open the screen of what rings", nil, [.alarms, .text]),
+        .open, "enter", "Show more, or open the screen of what rings", nil,
+        Set(Place.allCases)),
       binding(.snoozeFor, "Z", "Snooze for a time that you type", nil, [.alarms]),
       binding(.move, "m", "Move the next occurrence to another time", nil, [.alarms]),
       binding(.pause, "p", "Pause, or resume", nil, [.alarms]),

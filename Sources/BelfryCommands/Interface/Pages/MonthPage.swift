@@ -2,8 +2,9 @@ import BelfryActions
 import BelfryCore
 import BelfryStore
 import BelfryTerminal
+import BelfryUI
 
-/// A month as a calendar.
+/// A month as a calendar. A week opens as a calendar of its own.
 struct MonthPage {
   private let context: CommandContext
   private let store: Store?
@@ -18,12 +19,14 @@ struct MonthPage {
   /// Returns the lines of a month.
   ///
   /// - Parameter offset: The number of months from the present one.
-  func lines(_ offset: Int) -> [String] {
+  func lines(_ offset: Int) -> [PageLine] {
     let zones = context.storeContext.zones
     let now = context.storeContext.now
     let today = zones.local.civil(at: now).date
     let months = today.year * 12 + today.month - 1 + offset
-    guard (12..<120_000).contains(months) else { return ["Belfry knows the years 1 to 9999."] }
+    guard (12..<120_000).contains(months) else {
+      return [PageLine("Belfry knows the years 1 to 9999.")]
+    }
     let first = CivilDate(year: months / 12, month: months % 12 + 1, day: 1)
     let period = CalendarPeriod(.month, containing: first)
     var agenda = AgendaBuilder(period.dates, zone: zones.local, now: now).agenda
@@ -32,9 +35,11 @@ struct MonthPage {
       do {
         agenda = try reading.perform(in: store, reading.select(store.overview().summaries))
       } catch {
-        return [CommandError(error).message]
+        return [PageLine(CommandError(error).message)]
       }
     }
-    return AgendaText(agenda, context.times, style, width: columns).lines(period)
+    return AgendaText(agenda, context.times, style, width: columns).lines(period).map { line in
+      PageLine(line.text, command: line.date.map { ["week", "\($0)"] })
+    }
   }
 }
