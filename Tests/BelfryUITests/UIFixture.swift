@@ -14,8 +14,10 @@ struct UIFixture {
   /// The effects that change something.
   var asked: [UIEffect] = []
 
-  init(_ count: Int = 12, size: Size = Size(80, 24)) {
-    state = UIState(size: size)
+  init(
+    _ count: Int = 12, size: Size = Size(80, 24), purpose: UIState.Purpose = .everything
+  ) {
+    state = UIState(size: size, purpose: purpose)
     alarms = (0..<count).map { UIFixture.row($0) }
     perform(state.begin())
   }
@@ -26,7 +28,7 @@ struct UIFixture {
     let title = title ?? "Alarm \(number)"
     return AlarmRow(
       id: Identifier(high: 1, low: UInt64(number)), title: title, state: state,
-      line: "  \(title)  \u{1B}[2mdaily 09:00\u{1B}[0m")
+      line: TableLine("  \(title)  \u{1B}[2mdaily 09:00\u{1B}[0m"))
   }
 
   /// The list as a store would show it.

@@ -222,6 +222,18 @@ import Testing
     #expect(effects("/", "8", "enter", "d", "ctrl-c").last == .quit)
   }
 
+  @Test("Keys before the first list wait for it")
+  func typedAtTheStart() {
+    let ui = UIFixture()
+    var state = UIState(size: Size(80, 24))
+    _ = state.begin()
+    #expect(state.update(.input(.key(Key("j")))).isEmpty)
+    #expect(state.update(.input(.key(Key("s")))).isEmpty)
+    let effects = state.update(.list(ui.content(""), filter: ""))
+    #expect(effects.contains(.answer(.stop, [ui.alarms[1].id])), "\(effects)")
+    #expect(state.update(.input(.key(Key("c", control: true)))) == [.quit])
+  }
+
   @Test("A short result of a command is a message without its colors")
   func coloredMessage() {
     var ui = UIFixture()
@@ -385,10 +397,109 @@ import Testing
     ui.press("esc")
     // A pause that has begun ends, also while something rings.
     ui.alarms[0] = AlarmRow(
-      id: ui.alarms[0].id, title: "Alarm 0", state: .ringing, line: "  Alarm 0", isPaused: true)
+      id: ui.alarms[0].id, title: "Alarm 0", state: .ringing, line: TableLine("  Alarm 0"),
+      isPaused: true)
     ui.send(.changed)
     ui.press("g", "p")
     #expect(ui.asked.last == .run(["resume", id]))
+  }
+
+  @Test("Lines that were typed come back with up, for each kind of prompt")
+  func history() {
+    var ui = UIFixture()
+    func text() -> String? {
+      if case .prompt(let prompt) = ui.state.mode { prompt.editor.text } else { nil }
+    }
+    for line in ["next", "tags", "next"] {
+      ui.press(":")
+      ui.type(line)
+      ui.press("enter")
+      ui.send(.ended(.init(title: line)))
+    }
+    ui.press(":")
+    ui.type("li")
+    ui.press("up")
+    #expect(text() == "next")
+    ui.press("up")
+    #expect(text() == "tags")
+    // There is no earlier one.
+    ui.press("up")
+    #expect(text() == "tags")
+    ui.press("down", "down")
+    #expect(text() == "li")
+    ui.press("ctrl-p", "enter")
+    #expect(ui.asked.last == .run(["next"]))
+    ui.send(.ended(.init(title: "next")))
+    // The lines of another prompt are others.
+    ui.press("Z", "up")
+    #expect(text() == "")
+    ui.type("20m")
+    ui.press("enter")
+    ui.send(.ended(.init()))
+    ui.press("j", "Z", "up")
+    #expect(text() == "20m")
+  }
+
+  @Test("A screen with the prompt of a new alarm ends with it, and shows again what is refused")
+  func addOnly() {
+    var ui = UIFixture(0, purpose: .add("Rent "))
+    #expect(ui.lines[0] == " A new alarm" && ui.lines[1] == " Rent")
+    ui.type("someday")
+    #expect(ui.lines[3] == " means Rent someday")
+    ui.press("enter")
+    #expect(ui.asked == [.run(["add", "Rent", "someday"])])
+    ui.send(
+      .ended(.init(title: "add Rent someday", lines: ["'someday' is no day."], isError: true)))
+    #expect(ui.lines[1] == " Rent someday" && ui.lines[3] == " 'someday' is no day.")
+    #expect(ui.state.result == nil)
+    ui.press("ctrl-w")
+    ui.type("daily")
+    ui.press("enter")
+    #expect(ui.asked.last == .run(["add", "Rent", "daily"]))
+    ui.send(.ended(.init(title: "add Rent daily", lines: ["Added Rent."])))
+    #expect(ui.state.result?.lines == ["Added Rent."])
+    #expect(ui.asked.last == .quit)
+
+    var other = UIFixture(0, purpose: .add(""))
+    #expect(other.lines.contains { $0.contains("Dentist 24 dec 18:00") })
+    other.press("esc")
+    #expect(other.asked == [.quit] && other.state.result == nil)
+  }
+
+  @Test("A screen with the form of an alarm ends with it, also if nothing has changed")
+  func editOnly() {
+    let id = Identifier(high: 1, low: 7)
+    func form() -> UIFixture { UIFixture(0, purpose: .edit(id, title: "Rent")) }
+    var ui = form()
+    #expect(ui.lines[0] == " Rent" && ui.lines[1].contains("Title"))
+    ui.type("!")
+    ui.press("enter")
+    #expect(ui.asked == [.run(["edit", id.text, "--title=Rent!"])])
+    ui.send(.ended(.init(title: "edit", lines: ["The title is too long."], isError: true)))
+    #expect(ui.lines.contains { $0.contains("too long") } && ui.asked.count == 1)
+    ui.press("enter")
+    ui.send(.ended(.init(title: "edit", lines: ["Changed title of Rent!"])))
+    #expect(ui.state.result?.lines == ["Changed title of Rent!"] && ui.asked.last == .quit)
+
+    var same = form()
+    same.press("enter")
+    #expect(same.state.result?.lines == ["Nothing has changed."] && same.asked == [.quit])
+    var left = form()
+    left.press("esc")
+    #expect(left.state.result == nil && left.asked == [.quit])
+  }
+
+  @Test("Tab takes the only word that is left, and else what all have in common")
+  func completion() {
+    func completed(_ typed: String, _ words: [String]) -> String? {
+      var prompt = UIState.Prompt(purpose: .command, editor: LineEditor(typed))
+      prompt.completions = words
+      return prompt.completed
+    }
+    #expect(completed("done re", ["'Rent reminder'"]) == "done 'Rent reminder' ")
+    #expect(completed("s", ["settings", "sets"]) == "set")
+    #expect(completed("edit x --s", ["--schedule", "--sound", "--start"]) == nil)
+    #expect(completed("done ", ["Rent", "rent2"]) == nil)
   }
 
   @Test("In the linear mode, a number keeps its alarm until the list is printed again")

@@ -58,6 +58,40 @@ import Testing
     #expect(list.out.contains("Water plants  +home  Fri 18:00"), "\(list.out)")
   }
 
+  @Test("Without a schedule, add shows what is typed means, and prints the result below the prompt")
+  func addOnly() async throws {
+    let sandbox = try Sandbox()
+    let shown = try await sandbox.onTerminal(
+      "add", "Water plants", input: "every someday\r", after: "every mon,fri",
+      then: ("\u{17}\u{17}friday at 18:00\r", after: "error:"), now: Self.typed)
+    #expect(shown.status == 0, "\(shown.out)")
+    // The last lines are on the terminal of the shell.
+    let end = shown.out.components(separatedBy: "\u{1B}[?1049l").last ?? ""
+    #expect(end.contains("Added Water plants") && end.contains("27 Nov"), "\(shown.out)")
+    let left = try await sandbox.onTerminal(
+      "add", input: "\u{1B}", after: "A new alarm", now: Self.typed)
+    #expect(left.status == 1 && left.out.contains("no alarm was added."), "\(left.out)")
+    let list = try await sandbox.belfry("list", "--json", now: Self.typed)
+    #expect(list.array.count == 1)
+  }
+
+  @Test("Without a change, edit shows a form")
+  func editOnly() async throws {
+    let sandbox = try await sandbox()
+    let shown = try await sandbox.onTerminal(
+      "edit", "rent", input: " and deposit\t\u{5}, 18:00\r", after: "Ring until answered",
+      now: Self.typed)
+    #expect(shown.status == 0, "\(shown.out)")
+    let end = shown.out.components(separatedBy: "\u{1B}[?1049l").last ?? ""
+    #expect(end.contains("Changed schedule, title of Rent reminder and deposit"), "\(shown.out)")
+    let same = try await sandbox.onTerminal(
+      "edit", "rent", input: "\r", after: "Ring until answered", now: Self.typed)
+    #expect(same.status == 0 && same.out.contains("Nothing has changed."), "\(same.out)")
+    let left = try await sandbox.onTerminal(
+      "edit", "rent", input: "\u{3}", after: "Ring until answered", now: Self.typed)
+    #expect(left.status == 1 && left.out.contains("nothing was changed."), "\(left.out)")
+  }
+
   @Test("A change by another command is shown without a key, and the terminal is restored")
   func live() async throws {
     let sandbox = try await sandbox()

@@ -58,7 +58,19 @@ struct Add: ParsableCommand {
     let context = try common.context(root)
     try AlarmCreation.requireRoom(context, json: common.json)
     let parser = InputParser(context)
-    try creation(parser, asks: Style.canAsk && !common.json).run(context, parser)
+    let asks = Style.canAsk && !common.json
+    if asks, try isUnfinished(parser), let screen = FormScreen(context) {
+      let words = Belfry.withoutRootOptions(Array(CommandLine.arguments.dropFirst())).dropFirst()
+      try screen.add(Array(words))
+      return Welcome.prepare(context)
+    }
+    try creation(parser, asks: asks).run(context, parser)
+  }
+
+  /// True if the title or the schedule is missing.
+  private func isUnfinished(_ parser: InputParser) throws -> Bool {
+    let line = try line(parser)
+    return line.title.isEmpty || (line.schedule.isEmpty && !schedule.namesDates)
   }
 
   /// Returns the creation of the alarm that the arguments describe.

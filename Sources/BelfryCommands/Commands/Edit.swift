@@ -80,7 +80,9 @@ struct Edit: ParsableCommand {
     let editing = try AlarmEditing(
       divided.selection, in: store, context, confirmation, json: common.json)
     if asks {
-      edit = try AlarmForm.fill(edit, of: editing.only(for: "the form"), in: store, parser)
+      let alarm = try editing.only(for: "the form")
+      if let screen = FormScreen(context) { return try screen.edit(alarm) }
+      edit = try AlarmForm.fill(edit, of: alarm, in: store, parser)
     }
     if edit.isEmpty { return Console.line("Nothing has changed.") }
     if edit.title != nil { _ = try editing.only(for: "a new title") }

@@ -12,24 +12,18 @@ struct AddPreview {
   let store: Store?
   let style: Style
 
-  /// The number of dates.
-  private static let dates = 3
+  private var text: PreviewText { PreviewText(style: style) }
 
   /// Returns the alarm, its next dates and its other values, or what is missing.
-  func lines(_ text: String) -> [String] {
+  func lines(_ line: String) -> [String] {
     do {
-      guard let add = try Belfry.parse(process: ["add"] + ShellWords.split(text)) as? Add else {
+      guard let add = try Belfry.parse(process: ["add"] + ShellWords.split(line)) as? Add else {
         return []
       }
       let parser = InputParser(context)
       return try lines(add.creation(parser, asks: false), parser)
     } catch {
-      // The errors of the parser of arguments have messages of its own.
-      if Belfry.exitCode(for: error) != .failure {
-        return [style.paint(Belfry.message(for: error), .yellow)]
-      }
-      let error = CommandError(error)
-      return [style.paint(error.message, .yellow)] + error.hints.map { style.paint($0, .faint) }
+      return text.refusal(error)
     }
   }
 
@@ -42,25 +36,21 @@ struct AddPreview {
       var next: [String] = []
       var civil = parser.context.now
       let occurrences = Occurrences(schedule, in: parser.context.calendar)
-      while next.count < AddPreview.dates, let date = occurrences.next(after: civil) {
+      while next.count < PreviewText.dates, let date = occurrences.next(after: civil) {
         next.append(parser.formatter.full(date))
         civil = date
       }
-      return [head + parser.formatter.schedule(schedule), dates(next)]
+      return [head + parser.formatter.schedule(schedule), text.dates(next)]
     }
     action.delivery = try creation.delivery.changed(
       Alarm.Delivery(), devices: DeviceDirectory(store))
     let alarm = try action.preview(in: store, settings: try context.settings(store)).change.alarm
     let output = AlarmOutput(store: store, style: style)
     let next = store.timeline(alarm).upcoming(after: context.storeContext.now)
-      .prefix(AddPreview.dates).map { output.when($0, zone: alarm.zone.text) }
+      .prefix(PreviewText.dates).map { output.when($0, zone: alarm.zone.text) }
     let note = alarm.note.map { ["note: " + Printable.text($0.replacing("\n", with: " "))] } ?? []
     let others = creation.extras(of: alarm, store) + note
-    return [head + context.times.schedule(alarm.schedule, zone: alarm.zone.text), dates(next)]
+    return [head + context.times.schedule(alarm.schedule, zone: alarm.zone.text), text.dates(next)]
       + (others.isEmpty ? [] : [style.paint(others.joined(separator: "; "), .faint)])
-  }
-
-  private func dates(_ dates: [String]) -> String {
-    style.paint(dates.isEmpty ? "no future date" : dates.joined(separator: "; "), .faint)
   }
 }

@@ -9,9 +9,6 @@ struct EditForm {
   let store: Store
   let context: CommandContext
 
-  /// The number of dates that a new schedule shows.
-  private static let dates = 3
-
   /// Returns the values of an alarm; none if it cannot be read.
   func fields(_ id: Identifier) -> [FormField] {
     guard let alarm = try? store.alarm(id) else { return [] }
@@ -44,14 +41,12 @@ struct EditForm {
       if before.schedule != change.alarm.schedule {
         let output = AlarmOutput(store: store, style: style)
         let next = store.timeline(change.alarm).upcoming(after: context.storeContext.now)
-          .prefix(EditForm.dates).map { output.when($0, zone: change.alarm.zone.text) }
-        lines.append(
-          style.paint(next.isEmpty ? "no future date" : next.joined(separator: "; "), .faint))
+          .prefix(PreviewText.dates).map { output.when($0, zone: change.alarm.zone.text) }
+        lines.append(PreviewText(style: style).dates(next))
       }
       return lines
     } catch {
-      let error = CommandError(error)
-      return [style.paint(error.message, .yellow)] + error.hints.map { style.paint($0, .faint) }
+      return PreviewText(style: style).refusal(error)
     }
   }
 }

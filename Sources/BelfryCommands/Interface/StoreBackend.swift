@@ -27,6 +27,8 @@ final class StoreBackend: UIBackend {
   private struct Watch {
     var changed: (@Sendable () -> Void)?
     var observer: StoreObserver?
+    /// True from the start of the observation on.
+    var isObserved = false
     /// True once a store was shown.
     var hadStore = false
   }
@@ -43,10 +45,6 @@ final class StoreBackend: UIBackend {
 
   private func store(_ context: CommandContext) -> Store? {
     (try? Store.existing(context.storePath, context: context.storeContext)) ?? nil
-  }
-
-  private func style(_ columns: Int, _ context: CommandContext) -> Style {
-    Style(isColored: true, width: columns, timeFormat: context.style.timeFormat)
   }
 
   // MARK: Reading
@@ -66,7 +64,8 @@ final class StoreBackend: UIBackend {
     nextChange.withLock { $0 = minute }
     let civil = context.storeContext.zones.local.civil(at: now)
     var content = ListContent(clock: context.times.time(civil.time))
-    observe()
+    // The first frame does not wait for the observer, nor for what can be told a moment later.
+    defer { observe() }
     do {
       guard let store = try Store.existing(context.storePath, context: context.storeContext) else {
         content.placeholder = StoreBackend.empty
@@ -93,7 +92,7 @@ final class StoreBackend: UIBackend {
     let settings = try? context.settings(store)
     content.holdsToStop = settings?.slideToStop ?? false
     content.isStill = settings?.reducedMotion ?? false
-    content.ringing = all.summaries.filter { $0.state == .ringing }.map {
+    content.ringing = all.ringing.summaries.map {
       RingingAlarm(id: $0.id, title: Printable.text($0.shownTitle))
     }
     let words = AlarmFilter.readingPeriods(
@@ -112,24 +111,31 @@ final class StoreBackend: UIBackend {
     var listing = all.finished(isFinished)
     if let selected { listing = AlarmListing(selected.selected(of: listing.summaries)) }
     listing = listing.sorted()
-    let output = AlarmOutput(store: store, style: style(columns, context))
+    let output = AlarmOutput(store: store, style: context.screenStyle(columns))
     let table = AlarmTable(output, ids: .of(all.ambiguous), hasCountdowns: hasCountdowns)
-    content.rows = table.rows(listing).map(StoreBackend.row)
+    content.rows = table.rows(listing, item: StoreBackend.row).map { row in
+      switch row {
+      case .heading(let text): .heading(text)
+      case .alarm(let row, let line): .alarm(row.with(line: line))
+      }
+    }
     content.placeholder =
       words.isEmpty
       ? StoreBackend.empty
       : "No alarm matches '\(Printable.text(filter))'."
     if let next = all.ringingFirst(1).first, let time = next.next?.at {
       let now = context.storeContext.now
+      let seconds = time.seconds(since: now)
+      let wait = AlarmTable.countdown(seconds) ?? Span.until(seconds)
       content.next =
-        "next \(Printable.text(TextWidth.cut(next.shownTitle, to: 24))) \(wait(time.seconds(since: now)))"
+        "next \(Printable.text(TextWidth.cut(next.shownTitle, to: 24))) \(wait)"
       // The daemon reports what rings. Without one, the time does.
       nextChange.withLock { $0 = $0.map { min($0, max(time, now)) } }
     }
     if let problem = CommandWarnings.problem(of: SchedulerState(store)) {
       content.problems.append(problem.message.capitalizedFirst)
     }
-    if let time = store.branch.timeAhead {
+    if watch.withLock({ $0.isObserved }), let time = store.branch.timeAhead {
       content.problems.append(
         "The latest change is dated \(context.times.full(time)): compare the clocks, belfry doctor")
     }
@@ -138,20 +144,11 @@ final class StoreBackend: UIBackend {
     }
   }
 
-  /// Returns the time until the next alarm. Within an hour, it is that of the list.
-  private func wait(_ seconds: Int64) -> String {
-    (1..<3600).contains(seconds) ? Span.countdown(seconds) : Span.until(seconds)
-  }
-
-  private static func row(_ row: AlarmTable.Row) -> ListRow {
-    switch row {
-    case .heading(let text): .heading(text)
-    case .alarm(let summary, let line):
-      .alarm(
-        AlarmRow(
-          id: summary.id, title: Printable.text(summary.shownTitle), state: summary.state,
-          line: line, isPaused: summary.status.pausedUntil != nil))
-    }
+  /// Returns the row of an alarm, without its line.
+  @Sendable private static func row(_ summary: AlarmSummary) -> AlarmRow {
+    AlarmRow(
+      id: summary.id, title: Printable.text(summary.shownTitle), state: summary.state,
+      isPaused: summary.status.pausedUntil != nil)
   }
 
   func details(_ id: Identifier, columns: Int) -> [String] {
@@ -168,8 +165,7 @@ final class StoreBackend: UIBackend {
     let context = present
     let store = store(context)
     if tab == .month {
-      return MonthPage(context, store, style(columns, context), columns: columns).lines(month)
-        .map { PageLine($0) }
+      return MonthPage(context, store, context.screenStyle(columns), columns: columns).lines(month)
     }
     guard let store else { return [PageLine("There is no store yet. The first alarm makes one.")] }
     let source = source(store, context, columns)
@@ -207,7 +203,7 @@ final class StoreBackend: UIBackend {
 
   func preview(_ phrase: String, columns: Int) -> [String] {
     let context = present
-    return AddPreview(context: context, store: store(context), style: style(columns, context))
+    return AddPreview(context: context, store: store(context), style: context.screenStyle(columns))
       .lines(phrase)
   }
 
@@ -219,39 +215,12 @@ final class StoreBackend: UIBackend {
   func preview(edit words: [String], columns: Int) -> [String] {
     let context = present
     guard let store = store(context) else { return [] }
-    return EditForm(store: store, context: context).preview(words, style(columns, context))
+    return EditForm(store: store, context: context).preview(words, context.screenStyle(columns))
   }
 
   func completions(_ line: String) -> [String] {
-    let words = line.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
-    guard let last = words.last, !line.isEmpty else { return [] }
-    return Array(
-      candidates(after: words.dropLast()).filter { $0.lowercased().hasPrefix(last.lowercased()) }
-        .sorted().prefix(StoreBackend.maxCompletions))
+    CommandLineCompletion(line, context: present)?.completions ?? []
   }
-
-  /// Returns the words that can follow the first words of a command line.
-  private func candidates(after words: ArraySlice<String>) -> [String] {
-    var commands = Belfry.configuration.groupedSubcommands.flatMap(\.subcommands)
-    var path: [String] = []
-    for word in words {
-      guard let command = commands.first(where: { $0._commandName == word }) else { break }
-      path.append(word)
-      commands = command.configuration.subcommands
-    }
-    if !commands.isEmpty, path.count == words.count {
-      return commands.filter { $0.configuration.shouldDisplay }.compactMap { $0._commandName }
-    }
-    if path == ["tier"] { return Settings.Tier.allCases.map(\.rawValue) }
-    if path.first == "settings", path.count == 2, words.count == 2 {
-      return Setting.allCases.map(\.rawValue)
-    }
-    let summaries = store(present).flatMap { try? $0.overview().summaries } ?? []
-    let tags = Set(summaries.flatMap(\.tags)).map { "+\($0.text)" }
-    return summaries.map { ShellWord.quoted($0.title) } + tags
-  }
-
-  private static let maxCompletions = 12
 
   // MARK: Actions
 
@@ -291,17 +260,23 @@ final class StoreBackend: UIBackend {
     let result = ChildOfScreen(context, opened).run(words, columns: columns)
     if result.status == ChildOfScreen.needsTerminal { return .init(terminalCommand: words) }
     let title = words.joined(separator: " ")
-    // Nobody types the identifiers that the keys give to a command.
-    let summaries = store(present).flatMap { try? $0.overview().summaries } ?? []
-    let typed = summaries.filter { words.contains($0.id.text) }
-    func named(_ line: String) -> String {
-      typed.reduce(line) { $0.replacing($1.id.text, with: ShellWord.quoted($1.title)) }
-    }
+    let named = naming(words)
     // Warnings, and messages about files that were written, are on standard error.
     let lines = (result.output + result.error).map(named)
     return .init(
       title: title, lines: lines.isEmpty ? ["\(title): done."] : lines,
       isError: result.status != 0)
+  }
+
+  /// Returns a function that replaces the identifiers among some words by titles: nobody types those that the keys give to
+  /// a command.
+  private func naming(_ words: [String]) -> (String) -> String {
+    let ids = words.filter { Identifier($0) != nil }
+    guard !ids.isEmpty, let store = store(present) else { return { $0 } }
+    let titles = ids.compactMap { text in
+      Identifier(text).flatMap { try? store.alarm($0) }.map { (text, ShellWord.quoted($0.title)) }
+    }
+    return { line in titles.reduce(line) { $0.replacing($1.0, with: $1.1) } }
   }
 
   func runOnTerminal(_ words: [String]) -> UIEvent.Outcome? {
@@ -324,22 +299,28 @@ final class StoreBackend: UIBackend {
 
   func watch(_ changed: @escaping @Sendable () -> Void) { watch.withLock { $0.changed = changed } }
 
-  /// Observes the store's path before the first reading, so that no change is missed.
+  /// Observes the store's path, if nothing does. The list is read once more when changes are seen.
   private func observe() {
-    let (changed, isObserved) = watch.withLock { ($0.changed, $0.observer != nil) }
-    guard let changed, !isObserved else { return }
-    let statistics = statistics
-    let observer = try? StoreObserver(
-      path: context.storePath, now: { CommandEnvironment.systemNow },
-      open: { [context, opened] in
-        let context = context.present(after: opened)
-        return (try? Store.existing(context.storePath, context: context.storeContext)) ?? nil
-      },
-      changed: {
-        statistics.invalidate()
-        changed()
-      })
-    watch.withLock { $0.observer = observer }
+    let changed = watch.withLock { watch in
+      let changed = watch.isObserved ? nil : watch.changed
+      if changed != nil { watch.isObserved = true }
+      return changed
+    }
+    guard let changed else { return }
+    BackgroundThread.start { [weak self, context, opened, statistics] in
+      let observer = try? StoreObserver(
+        path: context.storePath, now: { CommandEnvironment.systemNow },
+        open: {
+          let context = context.present(after: opened)
+          return (try? Store.existing(context.storePath, context: context.storeContext)) ?? nil
+        },
+        changed: {
+          statistics.invalidate()
+          changed()
+        })
+      self?.watch.withLock { ($0.observer, $0.isObserved) = (observer, observer != nil) }
+      changed()
+    }
   }
 
   func untilChange() -> Int {

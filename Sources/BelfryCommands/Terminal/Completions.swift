@@ -140,6 +140,11 @@ struct CompletionSource {
     context = try? CommandContext(store: folder)
   }
 
+  /// - Parameter context: The store.
+  init(words: [String], index: Int, prefix: String, _ context: CommandContext) {
+    (self.words, self.index, self.prefix, self.context) = (words, index, prefix, context)
+  }
+
   private var store: Store? {
     guard let context else { return nil }
     var quiet = context.storeContext

@@ -59,7 +59,7 @@ struct OptionSuggestion {
   }
 
   /// Returns the options that the help of a command lists, without their dashes.
-  private static func names(of command: any ParsableCommand.Type) -> [String] {
+  static func names(of command: any ParsableCommand.Type) -> [String] {
     let help = command.helpMessage(includeHidden: false, columns: 200)
     let names = help.split(separator: "\n").filter { $0.hasPrefix("  -") }.flatMap { line in
       line.split { " ,/".contains($0) }.prefix { $0.hasPrefix("-") || $0.hasPrefix("<") }

@@ -43,9 +43,7 @@ package struct StatsOverview {
     if columns >= StatsOverview.sideBySide {
       let left = calendar(columns - StatsOverview.sideWidth - 4)
       let width = left.map(StatsOverview.width(of:)).max() ?? 0
-      let right = LatenessText(summary).lines(
-        Style(
-          isColored: style.isColored, width: StatsOverview.sideWidth, timeFormat: style.timeFormat))
+      let right = LatenessText(summary).lines(style.with(width: StatsOverview.sideWidth))
       for row in 0..<max(left.count, right.count) {
         let cell = row < left.count ? left[row] : ""
         let gap = String(repeating: " ", count: width + 4 - StatsOverview.width(of: cell))
@@ -88,22 +86,12 @@ package struct StatsOverview {
   // MARK: The calendar
 
   private func calendar(_ columns: Int) -> [String] {
-    let style = Style(
-      isColored: style.isColored, width: columns, timeFormat: style.timeFormat)
-    let text = HeatMap(levelsOf: responses).text(output.times, style)
-    return [style.paint("Done, by day", .bold)] + StatsOverview.lines(of: text)
-  }
-
-  private static func lines(of text: String) -> [String] {
-    var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-    if lines.last == "" { lines.removeLast() }
-    return lines
+    let text = HeatMap(levelsOf: responses).text(output.times, style.with(width: columns))
+    return [style.paint("Done, by day", .bold)] + StyledText.lines(of: text)
   }
 
   /// Returns the width of a line without its escape sequences.
-  private static func width(of line: String) -> Int {
-    TextWidth.of(line.replacing(/\u{1B}\[[0-9;]*m/, with: ""))
-  }
+  private static func width(of line: String) -> Int { TextWidth.of(StyledText.plain(line)) }
 
   // MARK: Streaks
 
@@ -117,7 +105,7 @@ package struct StatsOverview {
     let shown = Array(ranked.prefix(StatsOverview.maxStreaks))
     let heading =
       ranked.count > shown.count ? "Streaks (\(shown.count) of \(ranked.count))" : "Streaks"
-    let table = StatsOverview.lines(of: StatsText.table(shown, output))
+    let table = StyledText.lines(of: StatsText.table(shown, output))
     return [Line(text: style.paint(heading, .bold), alarm: nil)]
       + table.enumerated().map { index, text in
         Line(

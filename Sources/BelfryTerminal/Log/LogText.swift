@@ -176,10 +176,7 @@ package struct LogText: Sendable {
       where !occurrences.contains(occurrence) {
         occurrences.append(occurrence)
       }
-      guard let first = occurrences.first, let last = occurrences.last else { return "" }
-      return occurrences.count > LogText.maxOccurrences
-        ? "\(occurrences.count) times from \(first) to \(last)"
-        : occurrences.joined(separator: "; ")
+      return list(occurrences)
     }
     if entries.count == 1 {
       return title(entries[0]) + (occurrence(entries[0]).map { " (\($0))" } ?? "")
@@ -209,10 +206,17 @@ package struct LogText: Sendable {
   }
 
   private func text(_ title: String, _ occurrences: [String]) -> String {
-    guard let first = occurrences.first, let last = occurrences.last else { return title }
+    if occurrences.isEmpty { return title }
+    let list = list(occurrences)
+    return occurrences.count > LogText.maxOccurrences ? "\(title), \(list)" : "\(title) (\(list))"
+  }
+
+  /// Returns the occurrences, or the number of many.
+  private func list(_ occurrences: [String]) -> String {
+    guard let first = occurrences.first, let last = occurrences.last else { return "" }
     return occurrences.count > LogText.maxOccurrences
-      ? "\(title), \(occurrences.count) times from \(first) to \(last)"
-      : "\(title) (\(occurrences.joined(separator: "; ")))"
+      ? "\(occurrences.count) times from \(first) to \(last)"
+      : occurrences.joined(separator: "; ")
   }
 
   /// The maximum number of occurrences that a row names.

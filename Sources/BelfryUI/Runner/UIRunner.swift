@@ -17,8 +17,12 @@ package final class UIRunner {
   private let backend: any UIBackend
   private let session: TerminalSession
   private let queue = EventQueue()
-  /// What is read, what changes the store in the order of the keys, and what waits for the network.
-  private let (work, changes, network) = (WorkThread(), WorkThread(), WorkThread())
+  /// The thread that reads for the screen.
+  private let reading = WorkThread()
+  /// The thread that changes the store, in the order of the keys.
+  private let changes = WorkThread()
+  /// The thread for a sync, which can wait for the network.
+  private let network = WorkThread()
   private var state: UIState
   private var isRunning = true
   private let started = ElapsedTime()
@@ -27,20 +31,24 @@ package final class UIRunner {
   private let requests = RequestQueue()
 
   /// The time for which the first frame waits for the list, in milliseconds.
-  private static let firstTime: Int32 = 300
+  private static let firstTime: Int64 = 300
   /// The time for which changes stay marked, in milliseconds.
   private static let markTime: Int64 = 1500
 
   package init(
-    _ backend: any UIBackend, _ session: TerminalSession, keys: KeyTable
+    _ backend: any UIBackend, _ session: TerminalSession, keys: KeyTable,
+    purpose: UIState.Purpose = .everything
   ) {
     self.backend = backend
     self.session = session
-    state = UIState(size: session.size, keys: keys)
+    state = UIState(size: session.size, keys: keys, purpose: purpose)
   }
 
   /// Runs until the person quits, or a signal ends the process.
-  package func run() {
+  ///
+  /// - Returns: The end of the action of a screen with one purpose; nil if there was none.
+  @discardableResult
+  package func run() -> UIEvent.Outcome? {
     // The store is read while the terminal is prepared. The first frame shows the list.
     backend.watch { [queue] in queue.send(.changed) }
     for effect in state.begin() { perform(effect) }
@@ -54,6 +62,7 @@ package final class UIRunner {
     }
     // An answer that was given just before is not lost.
     changes.finish {}
+    return state.result
   }
 
   // MARK: Events
@@ -84,10 +93,12 @@ package final class UIRunner {
     }
   }
 
-  /// Waits for the list, for a moment at most.
+  /// Waits for the list, or for the form of a screen with one purpose; for a moment at most.
   private func waitForFirst() {
     var polled = pollfd(fd: queue.descriptor, events: Int16(POLLIN), revents: 0)
-    if poll(&polled, 1, UIRunner.firstTime) > 0 {
+    while !state.isReady, case let left = UIRunner.firstTime - started.milliseconds, left > 0,
+      poll(&polled, 1, Int32(left)) > 0
+    {
       for event in queue.takeAll() { update(event) }
     }
   }
@@ -118,12 +129,13 @@ package final class UIRunner {
       request(4) { .preview(text, backend.preview(text, columns: columns)) }
     case .previewEdit(let words, let columns):
       request(4) { .previewedEdit(words, backend.preview(edit: words, columns: columns)) }
-    case .readForm(let id): request(nil) { .form(id, backend.form(id)) }
+    case .readForm(let id): request(6) { .form(id, backend.form(id)) }
     case .complete(let text): request(5) { .completions(text, backend.completions(text)) }
     case .answer(let answer, let ids):
       changes.add { [queue] in queue.send(.ended(backend.answer(answer, ids))) }
     case .run(let words):
-      let columns = state.size.columns - 2
+      // What a screen with one purpose prints is below the prompt of the shell.
+      let columns = state.size.columns - (state.purpose == .everything ? 2 : 0)
       // Answers do not wait for a slow network.
       let line = words.first == "sync" ? network : changes
       line.add { [queue] in queue.send(.ended(backend.run(words, columns: columns))) }
@@ -143,9 +155,9 @@ package final class UIRunner {
   }
 
   /// Lets the backend work. Of several requests of a kind, only the newest one is performed.
-  private func request(_ kind: Int?, _ perform: @escaping @Sendable () -> UIEvent) {
+  private func request(_ kind: Int, _ perform: @escaping @Sendable () -> UIEvent) {
     requests.add(kind, perform)
-    work.add { [requests, queue] in
+    reading.add { [requests, queue] in
       if let next = requests.next() { queue.send(next()) }
     }
   }
@@ -162,16 +174,16 @@ package final class UIRunner {
 /// The requests for the backend that have not begun.
 private final class RequestQueue: Sendable {
   private struct Request: Sendable {
-    let kind: Int?
+    let kind: Int
     let perform: @Sendable () -> UIEvent
   }
 
   private let requests = Mutex<[Request]>([])
 
   /// Adds a request. It replaces one of the same kind.
-  func add(_ kind: Int?, _ perform: @escaping @Sendable () -> UIEvent) {
+  func add(_ kind: Int, _ perform: @escaping @Sendable () -> UIEvent) {
     requests.withLock { requests in
-      if kind != nil { requests.removeAll { $0.kind == kind } }
+      requests.removeAll { $0.kind == kind }
       requests.append(Request(kind: kind, perform: perform))
     }
   }

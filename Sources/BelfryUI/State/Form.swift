@@ -138,6 +138,7 @@ extension UIState {
     guard let words = form.words else {
       mode = .browsing
       message = Message(text: "Nothing has changed.", isError: false)
+      result = UIEvent.Outcome(lines: ["Nothing has changed."])
       return []
     }
     if form.isSaving { return [] }

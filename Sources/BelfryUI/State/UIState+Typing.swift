@@ -12,6 +12,7 @@ extension UIState {
     var prompt = Prompt(purpose: purpose, editor: LineEditor(text))
     prompt.preview = hint
     mode = .prompt(prompt)
+    hasOpened = true
     return effects(of: prompt)
   }
 
@@ -33,6 +34,10 @@ extension UIState {
       case (.tab, _):
         guard let completed = prompt.completed else { return [] }
         prompt.editor = LineEditor(completed)
+      case (.up, _), (.character("p"), true):
+        guard prompt.recall(1, from: history) else { return [] }
+      case (.down, _), (.character("n"), true):
+        guard prompt.recall(-1, from: history) else { return [] }
       default:
         let before = prompt.editor.text
         guard prompt.editor.handle(key) else { return [] }
@@ -72,6 +77,7 @@ extension UIState {
   private mutating func accept(_ prompt: Prompt) -> [UIEffect] {
     mode = .browsing
     let text = prompt.editor.text
+    history.add(text, to: prompt.purpose)
     let words = ShellWords.split(text)
     switch prompt.purpose {
     case .filter: return []
@@ -161,18 +167,20 @@ extension UIState {
 }
 
 extension UIState.Prompt {
-  /// The text with the common beginning of its completions; nil if nothing is added.
+  /// The text with its only completion, or with the common beginning of several; nil if nothing is added.
   var completed: String? {
     guard let first = completions.first else { return nil }
+    let text = editor.text
+    let start = text.lastIndex(of: " ").map { text.index(after: $0) } ?? text.startIndex
+    if completions.count == 1 { return text[..<start] + first + " " }
     let common = completions.dropFirst().reduce(first) { common, word in
       String(zip(common, word).prefix { $0.0 == $0.1 }.map(\.0))
     }
-    let text = editor.text
-    let start = text.lastIndex(of: " ").map { text.index(after: $0) } ?? text.startIndex
     let typed = text[start...]
-    let isWhole = completions.count == 1
-    guard common.count > typed.count || isWhole, common.hasPrefix(typed) else { return nil }
-    return text[..<start] + common + (isWhole ? " " : "")
+    guard common.count > typed.count, common.lowercased().hasPrefix(typed.lowercased()) else {
+      return nil
+    }
+    return text[..<start] + common
   }
 }
 

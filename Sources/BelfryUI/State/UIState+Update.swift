@@ -8,8 +8,9 @@ extension UIState {
   /// - Parameter now: The time, in milliseconds since any moment. Only held keys depend on it.
   package mutating func update(_ event: UIEvent, at now: Int64 = 0) -> [UIEffect] {
     self.now = now
-    let effects = effects(of: event)
+    var effects = effects(of: event)
     for case .run(let words) in effects { running = words.joined(separator: " ") }
+    if isOver { effects.append(.quit) }
     return effects
   }
 
@@ -42,7 +43,9 @@ extension UIState {
     case .completions(let text, let words):
       return changePrompt { if $0.editor.text == text { $0.completions = words } }
     case .form(let id, let fields):
-      guard !fields.isEmpty, case .browsing = mode, id == list.selected else { return [] }
+      hasOpened = true
+      guard !fields.isEmpty, case .browsing = mode, id == list.selected || purpose != .everything
+      else { return [] }
       mode = .form(Form(id, fields))
       return []
     case .previewedEdit(let words, let lines):
@@ -61,13 +64,20 @@ extension UIState {
   }
 
   /// Returns the effects of the start.
-  package mutating func begin() -> [UIEffect] { readShown() }
+  package mutating func begin() -> [UIEffect] {
+    switch purpose {
+    case .everything: readShown()
+    case .add(let text): begin(.add, text)
+    case .edit(let id, _): [.readForm(id)]
+    }
+  }
 
   // MARK: Reading
 
   /// Reads everything that is shown, and the list, which the head of the screen needs.
   private func readShown() -> [UIEffect] {
-    [readList] + readDetails() + (tab == .alarms ? [] : [readPage(tab)])
+    if purpose != .everything { return [] }
+    return [readList] + readDetails() + (tab == .alarms ? [] : [readPage(tab)])
   }
 
   var readList: UIEffect { .readList(filter: list.filter, columns: layout.listColumns) }
@@ -88,7 +98,6 @@ extension UIState {
   private mutating func take(_ content: ListContent) -> [UIEffect] {
     let before = list
     list.content = content
-    list.isLoaded = true
     list.loadedFilter = list.filter
     let rows = content.rows.compactMap(\.alarm)
     list.marked.formIntersection(rows.map(\.id))
@@ -139,7 +148,7 @@ extension UIState {
     guard outcome.isError || isUnfinished, case .browsing = mode else { return nil }
     var prompt = refused.prompt
     prompt.preview = outcome.lines.flatMap {
-      TextWidth.wrapped(PlainList.plain($0), to: max(8, size.columns - 2))
+      TextWidth.wrapped(StyledText.plain($0), to: max(8, size.columns - 2))
     }
     mode = .prompt(prompt)
     return readShown()
@@ -152,35 +161,38 @@ extension UIState {
     running = nil
     if let again = takeRefused(outcome) { return again }
     if let words = outcome.terminalCommand { return [.runOnTerminal(words)] }
-    // The message line has a color of its own.
-    let lines = outcome.lines.map(PlainList.plain)
-    var maxLines = 2
-    switch mode {
-    case .form(var form) where form.isSaving:
-      form.isSaving = false
-      form.preview = outcome.lines
-      mode = outcome.isError ? .form(form) : .browsing
-      // What is not valid is corrected in the form.
-      if outcome.isError { return readShown() }
-      maxLines = Message.maxLines
-    case .browsing, .output: break
-    case .prompt, .form, .question, .holding, .help: maxLines = .max
+    var isSaved = false
+    if case .form(let form) = mode, form.isSaving {
+      if outcome.isError { return refuse(form, outcome.lines) }
+      (mode, isSaved) = (.browsing, true)
     }
-    let wrapped = lines.flatMap { TextWidth.wrapped($0, to: max(8, size.columns - 2)) }
-    let joined = lines.joined(separator: " ")
-    let text = TextWidth.of(joined) <= size.columns - 2 ? [joined] : wrapped
-    if lines.count > maxLines || maxLines < .max && text.count > Message.maxLines {
+    if purpose != .everything {
+      result = outcome
+      return []
+    }
+    let lines = Message.lines(of: outcome, columns: size.columns - 2)
+    let isPage =
+      switch mode {
+      // The values of a form were seen before they were saved.
+      case .browsing, .output: lines.count > Message.maxLines || !isSaved && outcome.lines.count > 2
+      case .prompt, .form, .question, .holding, .help: false
+      }
+    if isPage {
       mode = .output(title: outcome.title, Page(lines: outcome.lines))
     } else {
-      let shown = text.suffix(Message.maxLines)
-      message =
-        joined.isEmpty
-        ? nil
-        : Message(
-          more: Array(shown.dropLast()), text: shown.last ?? "", isError: outcome.isError)
+      message = lines.isEmpty ? nil : Message(lines: lines, isError: outcome.isError)
     }
     // A sync that ends meanwhile is about no alarm.
     if !outcome.isError, outcome.title != "sync" { list.marked = [] }
+    return readShown()
+  }
+
+  /// Shows a form again whose values were refused, with the reason.
+  private mutating func refuse(_ form: Form, _ reason: [String]) -> [UIEffect] {
+    var form = form
+    form.isSaving = false
+    form.preview = reason
+    mode = .form(form)
     return readShown()
   }
 
@@ -195,7 +207,7 @@ extension UIState {
     case (.help(let editor, let top), .key(let key)): return readHelp(key, editor, top)
     case (.question(let question), .key(let key)): return answer(key, question)
     case (.output(let title, let page), .key(let key)): return read(key, title, page)
-    // The selection is still that of the list before. A key that was typed ahead must not act on it.
+    // There is no selection yet, or it is that of the list before. A key that was typed ahead must not act on it.
     case (.browsing, .key(let key))
     where tab == .alarms && list.loadedFilter != list.filter
       && key != Key(.character("c"), control: true):
@@ -261,12 +273,17 @@ extension UIState {
     return readDetails()
   }
 
-  /// Selects the alarm some rows further.
+  /// Selects the alarm some alarms further, or the last one in that direction.
   mutating func move(by steps: Int) -> [UIEffect] {
-    let alarms = list.content.rows.compactMap(\.alarm)
-    guard !alarms.isEmpty else { return [] }
-    let index = alarms.firstIndex { $0.id == list.selected } ?? 0
-    return select(alarms[max(0, min(alarms.count - 1, index + steps))].id)
+    let rows = list.content.rows
+    var (place, left) = (list.selectedIndex ?? -1, abs(steps))
+    var target = list.selected
+    while left > 0, rows.indices.contains(place + steps.signum()) {
+      place += steps.signum()
+      guard let id = rows[place].id else { continue }
+      (target, left) = (id, left - 1)
+    }
+    return select(target)
   }
 
   mutating func scroll(by steps: Int) -> [UIEffect] {

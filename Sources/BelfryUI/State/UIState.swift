@@ -23,18 +23,45 @@ package struct UIState: Sendable {
   package internal(set) var running: String?
   /// The time of the last event, in milliseconds since any moment.
   package internal(set) var now: Int64 = 0
+  /// The lines that were typed at the prompts.
+  package internal(set) var history = PromptHistory()
   package let keys: KeyTable
+  package let purpose: Purpose
+  /// The end of the only action of a screen with one purpose; nil before it, and without one.
+  package internal(set) var result: UIEvent.Outcome?
+  /// True once the screen with one purpose has shown its form.
+  var hasOpened = false
 
-  package init(size: Size, keys: KeyTable = .standard) {
+  package init(size: Size, keys: KeyTable = .standard, purpose: Purpose = .everything) {
     self.size = size
     self.keys = keys
+    self.purpose = purpose
+  }
+
+  /// The purpose of the screen.
+  package enum Purpose: Hashable, Sendable {
+    /// All pages.
+    case everything
+    /// Only the prompt of a new alarm, with a text to begin with.
+    case add(String)
+    /// Only the form of an alarm.
+    case edit(Identifier, title: String)
+  }
+
+  /// True once the first frame has something to show.
+  var isReady: Bool { purpose == .everything ? list.isLoaded : hasOpened }
+
+  /// True if nothing is left to do for a screen with one purpose.
+  var isOver: Bool {
+    guard purpose != .everything, hasOpened, running == nil, case .browsing = mode else {
+      return false
+    }
+    return true
   }
 
   /// The list of alarms.
   package struct ListState: Hashable, Sendable {
     package internal(set) var content = ListContent()
-    /// True once the list was read.
-    package internal(set) var isLoaded = false
     /// The selected alarm; nil if there is none.
     package internal(set) var selected: Identifier?
     /// The first row that is shown.
@@ -42,16 +69,19 @@ package struct UIState: Sendable {
     package internal(set) var marked: Set<Identifier> = []
     /// The words of the filter.
     package internal(set) var filter = ""
-    /// The filter of the content.
-    package internal(set) var loadedFilter = ""
-    /// The keys that were typed before the list of the filter was read.
+    /// The filter of the content; nil before the list was read.
+    package internal(set) var loadedFilter: String?
+    /// The keys that were typed before the list was read, or that of a new filter.
     package internal(set) var waitingKeys: [Key] = []
     /// The alarms that something else has changed a moment ago.
     package internal(set) var changed: Set<Identifier> = []
 
+    /// True once the list was read.
+    package var isLoaded: Bool { loadedFilter != nil }
+
     /// The place of the selected alarm among the rows.
     package var selectedIndex: Int? {
-      selected.flatMap { id in content.rows.firstIndex { $0.alarm?.id == id } }
+      selected.flatMap { id in content.rows.firstIndex { $0.id == id } }
     }
 
     /// The selected alarm.
@@ -88,13 +118,29 @@ package struct UIState: Sendable {
 
   /// The result of an action.
   package struct Message: Hashable, Sendable {
-    /// The lines above the text.
-    package var more: [String] = []
-    package let text: String
+    /// The lines. The last one stands in the line of messages, and the others above it.
+    package let lines: [String]
     package let isError: Bool
 
-    /// The greatest number of lines. Most results of more than two lines are a page.
+    /// The greatest number of lines.
     static let maxLines = 6
+
+    init(lines: [String], isError: Bool) {
+      self.lines = Array(lines.suffix(Message.maxLines))
+      self.isError = isError
+    }
+
+    init(text: String, isError: Bool) { self.init(lines: [text], isError: isError) }
+
+    /// Returns the text of a result in a width, on one line if that has room; none if there is no text. The line of messages
+    /// has a color of its own.
+    static func lines(of outcome: UIEvent.Outcome, columns: Int) -> [String] {
+      let lines = outcome.lines.map(StyledText.plain)
+      let joined = lines.joined(separator: " ")
+      if joined.isEmpty { return [] }
+      return TextWidth.of(joined) <= columns
+        ? [joined] : lines.flatMap { TextWidth.wrapped($0, to: max(8, columns)) }
+    }
   }
 
   /// The meaning of the keys.
@@ -127,6 +173,10 @@ package struct UIState: Sendable {
     package internal(set) var preview: [String] = []
     /// The words that can complete the text.
     package internal(set) var completions: [String] = []
+    /// The number of earlier lines that were gone back; 0 for the line that is being typed.
+    var recalled = 0
+    /// The line that was being typed when an earlier one was recalled.
+    var draft = ""
   }
 
   /// A command of a prompt, which comes back with its text if the command is refused.
@@ -159,7 +209,8 @@ package struct UIState: Sendable {
 
   /// The alarms that ring and are not on the screen: the filter leaves them out, or another page is shown.
   package var hiddenRinging: [RingingAlarm] {
-    let shown = tab == .alarms ? Set(list.content.rows.compactMap { $0.alarm?.id }) : []
+    if list.content.ringing.isEmpty { return [] }
+    let shown = tab == .alarms ? Set(list.content.rows.compactMap(\.id)) : []
     return list.content.ringing.filter { !shown.contains($0.id) }
   }
 

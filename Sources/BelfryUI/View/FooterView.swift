@@ -33,6 +33,9 @@ enum FooterView {
       }
       var keys = help.map { ($0.keys[0].name, $0.label ?? "") }
       if state.showsDetails { keys.insert(("esc", "back"), at: 0) }
+      if state.tab != .alarms, state.pages[state.tab]?.selected != nil {
+        keys.insert((state.keys.name(of: .open), "open"), at: 0)
+      }
       return keys
     }
   }

@@ -51,8 +51,8 @@ enum PromptView {
   private static func drawMessage(_ state: UIState, _ area: Area, _ buffer: inout Buffer) {
     if let message = state.message {
       let style = message.isError ? CellStyle(.palette(1), on: .standard, .bold) : .plain
-      drawPreview(message.more, above: area, &buffer)
-      buffer.put(styled: message.text, column: 1, row: area.row, style)
+      drawPreview(message.lines.dropLast(), above: area, &buffer)
+      buffer.put(styled: message.lines.last ?? "", column: 1, row: area.row, style)
       return
     }
     var notes: [String] = []

@@ -14,6 +14,11 @@ extension UIState {
       return buffer
     }
     let layout = layout
+    if purpose != .everything {
+      PurposeView.draw(self, layout, &buffer)
+      FooterView.draw(self, in: layout.footer, &buffer)
+      return buffer
+    }
     HeadView.draw(self, in: layout.head, &buffer)
     switch mode {
     case .help(let editor, let top): HelpView.draw(self, editor, top, layout, &buffer)
@@ -38,9 +43,8 @@ extension UIState {
     for row in side.row..<side.row + side.rows {
       buffer.put("│", column: side.column - 1, row: row, .faint)
     }
-    if list.selected == details?.id {
-      PageView.draw(details?.lines, details?.top ?? 0, in: side, &buffer)
-    }
+    // The details of the alarm before stay until the next ones are read, so that little changes on a slow line.
+    if list.selected != nil { PageView.draw(details?.lines, details?.top ?? 0, in: side, &buffer) }
   }
 }
 

@@ -28,10 +28,12 @@ struct DetailsPage {
     let text = card.text(
       store.deviceNames(), in: store, lastDone: statistics?.lastDone, statistics,
       later: DetailsPage.laterDates)
-    var lines = PageSource.lines(text)
+    var lines = StyledText.lines(of: text)
     if let progress = try CascadeProgress(alarm, in: store) {
       // The heading repeats the card.
-      let steps = PageSource.lines(progress.text(style, source.times)).drop { !$0.hasPrefix(" ") }
+      let steps = StyledText.lines(of: progress.text(style, source.times)).drop {
+        !$0.hasPrefix(" ")
+      }
       lines += ["", heading("cascade now")] + steps
     }
     let entries = entries
@@ -43,7 +45,7 @@ struct DetailsPage {
 
   /// The last entries of the log, with the day before the first one of each.
   private var entries: [String] {
-    let style = source.style(max(24, source.columns - DetailsPage.dayWidth))
+    let style = source.style.with(width: max(24, source.columns - DetailsPage.dayWidth))
     let log = LogText(source.store, source.context, style, hasTitles: false)
     let since = source.times.today.adding(days: -DetailsPage.searchedDays)
     let entries = LogLines(NewestFirst(source.store.history.log(of: alarm.id, since: since)))
@@ -55,7 +57,7 @@ struct DetailsPage {
       let label = day == last ? "" : day.map { source.times.shortDate($0) } ?? ""
       last = day
       let space = String(repeating: " ", count: DetailsPage.dayWidth)
-      for (index, row) in PageSource.lines(log.row(line)).enumerated() {
+      for (index, row) in StyledText.lines(of: log.row(line)).enumerated() {
         let head = TextWidth.padded(label, to: DetailsPage.dayWidth)
         // The row begins with two spaces, and so does this line.
         lines.append(

@@ -142,7 +142,8 @@ struct DevicesPage {
 
   /// The channels, and the reasons why alarms may not be seen or heard here.
   private var delivery: [PageLine] {
-    var checks = ChannelCheck.hooks(source.context.hooks())
+    // What works says nothing beside the channels.
+    var checks = ChannelCheck.hooks(source.context.hooks()).filter { $0.level != .fine }
     if let findings {
       checks =
         ChannelCheck.notifications(findings.reach) + ChannelCheck.sound(findings.sound) + checks

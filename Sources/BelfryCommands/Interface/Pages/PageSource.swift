@@ -18,14 +18,7 @@ struct PageSource {
   var times: TimeText { context.times }
 
   /// The form of texts in the whole width.
-  var style: Style { style(columns) }
-
-  /// Returns the form of texts in a width.
-  func style(_ columns: Int) -> Style {
-    var style = Style(isColored: true, width: columns, timeFormat: context.style.timeFormat)
-    style.hasLinks = true
-    return style
-  }
+  var style: Style { context.screenStyle(columns) }
 
   /// The shared settings with this device's own. A warning about an invalid file would disturb the screen.
   var settings: Settings {
@@ -42,13 +35,6 @@ struct PageSource {
       changed: changed)
   }
 
-  /// Returns the lines of a text that ends with a line break.
-  static func lines(_ text: String) -> [String] {
-    var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-    if lines.last == "" { lines.removeLast() }
-    return lines
-  }
-
   /// Returns a heading.
   func heading(_ text: String) -> PageLine { PageLine(style.paint(style.fit(text), .bold)) }
 
@@ -58,5 +44,14 @@ struct PageSource {
     return TextWidth.wrapped(Printable.text(text), to: max(8, columns - indent)).map {
       PageLine(space + (color.map { [text = $0] in style.paint(text, $0) } ?? $0))
     }
+  }
+}
+
+extension CommandContext {
+  /// The form of texts on the full screen, in a width.
+  func screenStyle(_ columns: Int) -> Style {
+    var style = Style(isColored: true, width: columns, timeFormat: style.timeFormat)
+    style.hasLinks = true
+    return style
   }
 }
