@@ -28,14 +28,18 @@ struct CommandContext {
     TimeText(now: storeContext.now, zones: storeContext.zones, format: style.timeFormat)
   }
 
-  /// Creates the context from the process's environment.
+  /// Creates the context from an environment.
   ///
   /// - Parameters:
   ///   - store: the value of `--store`.
   ///   - color: the value of `--color`.
+  ///   - variables: the environment variables, by default those of the process.
   /// - Throws: `CommandError` if `BELFRY_NOW` is not valid or there is no path for a store.
-  init(store: String?, color: ColorChoice = .auto) throws {
-    let environment = try CommandEnvironment(store: store, color: color)
+  init(
+    store: String?, color: ColorChoice = .auto,
+    variables: [String: String] = CommandEnvironment.processVariables()
+  ) throws {
+    let environment = try CommandEnvironment(store: store, color: color, variables: variables)
     self.environment = environment
     let command = CommandLine.arguments.prefix(2).map { Printable.text($0) }
     storeContext = StoreContext(

@@ -18,14 +18,18 @@ struct CommandEnvironment: Sendable {
   /// The time that `BELFRY_NOW` sets; nil if it is not set.
   let fixedNow: Instant?
 
-  /// Reads the environment of the process.
+  /// Reads an environment.
   ///
   /// - Parameters:
   ///   - store: the value of `--store`.
   ///   - color: the value of `--color`.
+  ///   - variables: the variables, by default those of the process.
   /// - Throws: `CommandError` if `BELFRY_NOW` is not valid or there is no path for a store.
-  init(store: String?, color: ColorChoice = .auto) throws {
-    variables = CommandEnvironment.processVariables()
+  init(
+    store: String?, color: ColorChoice = .auto,
+    variables: [String: String] = CommandEnvironment.processVariables()
+  ) throws {
+    self.variables = variables
     self.color = color
     style = Style(variables, clock: CommandEnvironment.clock(variables), color: color)
     let given = [store, variables["BELFRY_STORE"]].compactMap { $0 }.first { !$0.isEmpty }
