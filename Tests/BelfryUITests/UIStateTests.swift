@@ -182,6 +182,26 @@ import Testing
     #expect(ui.asked.count == 3)
   }
 
+  @Test("A page opens at its present line, with what is below it, and stays where one goes")
+  func present() {
+    var ui = UIFixture()
+    ui.press("2")
+    let lines = (0..<60).map { number in
+      PageLine(
+        "line \(number)", command: number % 10 == 0 ? ["week", "\(number)"] : nil,
+        isPresent: number == 30)
+    }
+    ui.state.pages[.month] = nil
+    ui.send(.page(.month, lines))
+    #expect(ui.state.pages[.month]?.selected == 30)
+    #expect(ui.lines[1] == " line 29")
+    for _ in 0..<9 { ui.press("k") }
+    ui.send(.page(.month, lines))
+    #expect(ui.state.pages[.month]?.selected == 20)
+    ui.press("enter")
+    #expect(ui.asked == [.run(["week", "20"])])
+  }
+
   @Test("A command that needs the terminal gets it, and so does any one behind an exclamation mark")
   func terminalCommands() {
     var ui = UIFixture()

@@ -42,9 +42,8 @@ def check_end(results, terminal, words, status):
     results.check(not changed, f"{words}: the terminal is restored", f"changed: {', '.join(changed)}")
 
 def drawn(terminal):
-    """Returns the lines and cells, without the message above the keys, which ends with the next key."""
-    lines, cells = terminal.lines(), terminal.screen.cells()
-    return lines[:-2] + lines[-1:], cells[:-2] + cells[-1:]
+    """Returns the lines and cells."""
+    return terminal.lines(), terminal.screen.cells()
 
 def is_drawn(terminal):
     """Returns the differences between what was drawn in parts and what is drawn at once."""

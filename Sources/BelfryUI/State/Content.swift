@@ -36,11 +36,16 @@ package struct PageLine: Hashable, Sendable {
   package let command: [String]?
   /// The value that the person can type; nil if there is none.
   package let edit: Edit?
+  /// True for the line that is selected when the page is opened, such as the present week.
+  package let isPresent: Bool
 
-  package init(_ text: String, command: [String]? = nil, edit: Edit? = nil) {
+  package init(
+    _ text: String, command: [String]? = nil, edit: Edit? = nil, isPresent: Bool = false
+  ) {
     self.text = text
     self.command = command
     self.edit = edit
+    self.isPresent = isPresent
   }
 
   /// True if enter does something with the line.

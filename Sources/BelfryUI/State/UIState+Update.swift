@@ -213,7 +213,8 @@ extension UIState {
       && key != Key(.character("c"), control: true):
       list.waitingKeys.append(key)
     case (.browsing, .key(let key)):
-      message = nil
+      // What is drawn again is the same.
+      if keys.command(key, in: place) != .repaint { message = nil }
       return browse(key)
     case (.browsing, .click(let column, let row)): return click(column, row)
     case (.browsing, .wheel(let steps, _, _)): return scroll(by: steps * 3)
@@ -300,6 +301,7 @@ extension UIState {
 
   /// Shows a page that was read. A selected line stays selected, wherever it is now.
   private mutating func take(_ lines: [PageLine], _ tab: Tab) {
+    let isNew = pages[tab] == nil
     var page = pages[tab] ?? Page(lines)
     let before = page.selected
     let command = before.flatMap {
@@ -314,6 +316,12 @@ extension UIState {
     let rows = layout.main.rows
     if let selected = page.selected {
       page.top = max(selected - rows + 1, min(page.top, selected))
+    }
+    if isNew, let present = openable.first(where: { lines[$0].isPresent }) {
+      page.selected = present
+      // What belongs to the line is below it.
+      let next = openable.first { $0 > present } ?? lines.count
+      if next > rows { page.top = max(0, present - 1) }
     }
     page.top = clamped(page.top, lines.count)
     page.selected = page.selected ?? openable.first { (page.top..<page.top + rows).contains($0) }

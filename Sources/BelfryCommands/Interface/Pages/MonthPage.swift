@@ -38,8 +38,12 @@ struct MonthPage {
         return [PageLine(CommandError(error).message)]
       }
     }
-    return AgendaText(agenda, context.times, style, width: columns).lines(period).map { line in
-      PageLine(line.text, command: line.date.map { ["week", "\($0)"] })
+    let lines = AgendaText(agenda, context.times, style, width: columns).lines(period)
+    let present = lines.compactMap(\.date).last { $0 <= today }
+    return lines.map { line in
+      PageLine(
+        line.text, command: line.date.map { ["week", "\($0)"] },
+        isPresent: line.date != nil && line.date == present)
     }
   }
 }
