@@ -12,7 +12,7 @@ ACTS = ["d", "u", "S", "y", "u", "z", "j", "t", "t", "p", "2 weeks\r", "\x1b",
         "r\x15Stretch for long\r", "\x1b", ":note rent call first\r", "xn", "xy", "u"]
 SHORT = ["j", "\r", "\x1b", "2", "3", "1", "?", "\x1b", "/", "+home", "\x1b", "a", "Dentist friday 8:15", "\x1b", "d"]
 SIZES = [(60, 20), (80, 24), (160, 50), (40, 10), (400, 120)]
-RANDOM = re.compile(r"\b[0-9a-f]{7,40}\b…?|[a-z2-7]{10,26}(?=\.json)|\b[a-z2-7]{26}\b|\b[a-z2-7]{1,7}…$|\b[0-9a-f]{1,7}(?=…$| \d+ more$)")
+RANDOM = re.compile(r"\b[0-9a-f]{7,40}\b…?|[a-z2-7]{10,26}(?=\.json)|\b[a-z2-7]{26}\b|\b[0-9a-z]{1,26}…$|\b[0-9a-f]{1,7}(?= \d+ more$)")
 
 def masked(device, lines):
     """Replaces what differs between two homes: identifiers, the names of commits and log entries, and paths."""
