@@ -472,6 +472,8 @@ import Testing
       .ended(.init(title: "add Rent someday", lines: ["'someday' is no day."], isError: true)))
     #expect(ui.lines[1] == " Rent someday" && ui.lines[3] == " 'someday' is no day.")
     #expect(ui.state.result == nil)
+    ui.press("ctrl-z")
+    #expect(ui.asked.last == .suspend)
     ui.press("ctrl-w")
     ui.type("daily")
     ui.press("enter")
@@ -502,6 +504,9 @@ import Testing
     #expect(ui.state.result?.lines == ["Changed title of Rent!"] && ui.asked.last == .quit)
 
     var same = form()
+    same.press("ctrl-z")
+    #expect(same.asked == [.suspend])
+    same.asked = []
     same.press("enter")
     #expect(same.state.result?.lines == ["Nothing has changed."] && same.asked == [.quit])
     var left = form()

@@ -113,6 +113,7 @@ extension UIState {
         message = isChanged ? Message(text: "Nothing was changed.", isError: false) : nil
         return []
       case (.enter, _), (.character("s"), true): return save(form)
+      case (.character("z"), true): return [.suspend]
       case (.tab, _), (.down, _): form.move(by: 1)
       case (.backTab, _), (.up, _): form.move(by: -1)
       default: guard form.handle(key) else { return [] }

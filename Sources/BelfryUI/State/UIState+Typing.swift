@@ -31,6 +31,7 @@ extension UIState {
       switch (key.code, key.isControl) {
       case (.escape, _), (.character("c"), true), (.character("g"), true): return cancel(prompt)
       case (.enter, _): return accept(prompt)
+      case (.character("z"), true): return [.suspend]
       case (.tab, _):
         guard let completed = prompt.completed else { return [] }
         prompt.editor = LineEditor(completed)
