@@ -75,8 +75,11 @@ final class StoreBackend: UIBackend {
         }
         return content
       }
-      watch.withLock { $0.hadStore = true }
-      try fill(&content, filter, columns, store, context)
+      let isFirst = watch.withLock { watch in
+        defer { watch.hadStore = true }
+        return !watch.hadStore
+      }
+      try fill(&content, filter, columns, store, context, isFirst: isFirst)
     } catch {
       let message = CommandError(error).message.capitalizedFirst
       (content.placeholder, content.problems) = (message, [message])
@@ -84,9 +87,10 @@ final class StoreBackend: UIBackend {
     return content
   }
 
+  /// - Parameter isFirst: True for the first list, which leaves out what takes long.
   private func fill(
     _ content: inout ListContent, _ filter: String, _ columns: Int, _ store: Store,
-    _ context: CommandContext
+    _ context: CommandContext, isFirst: Bool
   ) throws {
     let (all, problems) = try store.listing()
     let settings = try? context.settings(store)
@@ -135,7 +139,7 @@ final class StoreBackend: UIBackend {
     if let problem = CommandWarnings.problem(of: SchedulerState(store)) {
       content.problems.append(problem.message.capitalizedFirst)
     }
-    if watch.withLock({ $0.isObserved }), let time = store.branch.timeAhead {
+    if !isFirst, let time = store.branch.timeAhead {
       content.problems.append(
         "The latest change is dated \(context.times.full(time)): compare the clocks, belfry doctor")
     }
@@ -319,7 +323,8 @@ final class StoreBackend: UIBackend {
           changed()
         })
       self?.watch.withLock { ($0.observer, $0.isObserved) = (observer, observer != nil) }
-      changed()
+      // Without an observer, another reading would try again at once.
+      if observer != nil { changed() }
     }
   }
 
