@@ -132,7 +132,7 @@ struct PageFixture {
       statistics: statistics, changed: {})
   }
 
-  /// What other programs know about this device.
+  /// The channel, the sound and the battery of a device on which all works.
   static let findings = DeviceHealth.Findings(
     reach: .desktop("Dunst"), sound: .audible(volume: 60), battery: "82 %, charging")
 

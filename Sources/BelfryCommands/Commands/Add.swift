@@ -59,30 +59,36 @@ struct Add: ParsableCommand {
     try AlarmCreation.requireRoom(context, json: common.json)
     let parser = InputParser(context)
     let asks = Style.canAsk && !common.json
-    if asks, try isUnfinished(parser), let screen = FormScreen(context) {
+    let line = try line(parser)
+    if asks, isUnfinished(line), let screen = FormScreen(context) {
       let words = Belfry.withoutRootOptions(Array(CommandLine.arguments.dropFirst())).dropFirst()
       try screen.add(Array(words))
       return Welcome.prepare(context)
     }
-    try creation(parser, asks: asks).run(context, parser)
+    try creation(of: line, parser, asks: asks).run(context, parser)
   }
 
   /// True if the title or the schedule is missing.
-  private func isUnfinished(_ parser: InputParser) throws -> Bool {
-    let line = try line(parser)
-    return line.title.isEmpty || (line.schedule.isEmpty && !schedule.namesDates)
+  private func isUnfinished(_ line: InputLine) -> Bool {
+    line.title.isEmpty || (line.schedule.isEmpty && !schedule.namesDates)
   }
 
   /// Returns the creation of the alarm that the arguments describe.
   ///
+  /// - Throws: `CommandError` also if something is missing.
+  func creation(_ parser: InputParser) throws -> AlarmCreation {
+    try creation(of: line(parser), parser, asks: false)
+  }
+
   /// - Parameter asks: True to ask on the terminal for what is missing. Otherwise that is an error.
-  func creation(_ parser: InputParser, asks: Bool) throws -> AlarmCreation {
-    let line = try line(parser)
+  private func creation(
+    of line: InputLine, _ parser: InputParser, asks: Bool
+  ) throws -> AlarmCreation {
     var words = line.schedule.isEmpty ? [] : [line.schedule]
     var title = line.title.isEmpty ? nil : line.title
     var note = note
     var persistent: Bool?
-    if title == nil || (words.isEmpty && !schedule.namesDates) {
+    if isUnfinished(line) {
       guard asks else {
         // Another error comes first.
         _ = try title.map { try AlarmText.title($0) }

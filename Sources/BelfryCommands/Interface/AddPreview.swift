@@ -21,7 +21,7 @@ struct AddPreview {
         return []
       }
       let parser = InputParser(context)
-      return try lines(add.creation(parser, asks: false), parser)
+      return try lines(add.creation(parser), parser)
     } catch {
       return text.refusal(error)
     }

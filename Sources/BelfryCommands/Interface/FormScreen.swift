@@ -16,8 +16,7 @@ struct FormScreen {
   /// Returns nil if the terminal cannot show a form.
   init?(_ context: CommandContext) {
     let environment = context.environment
-    guard !Style.isDumb(environment["TERM"]), !ChildOfScreen.isThisProcess,
-      let session = TerminalSession(colors: context.colors)
+    guard !Style.isDumb(environment["TERM"]), let session = TerminalSession(colors: context.colors)
     else { return nil }
     let (size, least) = (session.size, Layout.least)
     guard size.columns >= least.columns, size.rows >= least.rows else { return nil }

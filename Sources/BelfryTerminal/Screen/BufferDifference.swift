@@ -79,8 +79,9 @@ package struct BufferDifference {
         column += 1
         continue
       }
-      let blanks = cells[(start + column)...].prefix { $0 == .blank }.count
-      if blanks > BufferDifference.blanks.between, old != nil {
+      let blanks =
+        old == nil ? 0 : cells[(start + column)...].prefix(while: { $0 == .blank }).count
+      if blanks > BufferDifference.blanks.between {
         erase(blanks, from: column, row)
         column += blanks
         continue

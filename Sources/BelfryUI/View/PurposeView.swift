@@ -2,7 +2,7 @@ import BelfryTerminal
 
 /// The screen with one purpose: a title, the line or the fields that are typed, and what they mean.
 enum PurposeView {
-  /// What a new alarm can look like, for an empty line.
+  /// Examples of new alarms, shown while nothing is typed.
   private static let examples = [
     "Rent every month on the 1st at 9am", "Dentist 24 dec 18:00 +health",
     "Water filter 90 days after done at 18:00",
@@ -19,13 +19,11 @@ enum PurposeView {
       TextWidth.cut(title, to: room), column: 1, row: layout.head.row, .bold.with(.reverse))
     switch state.mode {
     case .prompt(let prompt): draw(prompt, layout.main, &buffer)
-    case .form(let form):
-      FormView.draw(form, layout, &buffer)
-      if form.isSaving { buffer.put("Saving …", column: 1, row: layout.message.row, .faint) }
-    default:
-      if state.running != nil {
-        buffer.put("Saving …", column: 1, row: layout.message.row, .faint)
-      }
+    case .form(let form): FormView.draw(form, layout, &buffer)
+    default: break
+    }
+    if state.running != nil {
+      buffer.put("Saving …", column: 1, row: layout.message.row, .faint)
     }
   }
 
