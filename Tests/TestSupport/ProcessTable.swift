@@ -12,23 +12,45 @@ public enum ProcessTable {
 
   /// Returns the first other process whose file contains a text.
   public static func first(with text: String, in file: File) -> pid_t? {
-    guard let folder = opendir("/proc") else { return nil }
+    all(with: text, in: file).first
+  }
+
+  /// Kills all other processes whose file contains a text. Returns the number and the arguments of each of them.
+  public static func kill(with text: String, in file: File) -> [String] {
+    all(with: text, in: file).map { process in
+      let words = contents(of: .arguments, of: process).split(separator: 0)
+      Glibc.kill(process, SIGKILL)
+      return
+        "\(process) \(words.map { String(decoding: $0, as: UTF8.self) }.joined(separator: " "))"
+    }
+  }
+
+  /// Returns the other processes whose file contains a text.
+  private static func all(with text: String, in file: File) -> [pid_t] {
+    guard let folder = opendir("/proc") else { return [] }
     defer { closedir(folder) }
-    var buffer = [UInt8](repeating: 0, count: 1 << 18)
     let pattern = Array(text.utf8)
+    var processes: [pid_t] = []
     while let entry = readdir(folder) {
       let name = withUnsafePointer(to: &entry.pointee.d_name) {
         $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
       }
       guard let process = pid_t(name), process != getpid() else { continue }
-      // The file of an ended process is empty or cannot be opened.
-      let descriptor = open("/proc/\(name)/\(file.rawValue)", O_RDONLY | O_CLOEXEC)
-      if descriptor < 0 { continue }
-      defer { close(descriptor) }
-      let count = read(descriptor, &buffer, buffer.count)
-      if count > 0, buffer[..<count].firstRange(of: pattern) != nil { return process }
+      if contents(of: file, of: process).firstRange(of: pattern) != nil {
+        processes.append(process)
+      }
     }
-    return nil
+    return processes
+  }
+
+  /// Returns the first 256 kB of a process's file. The file of an ended process is empty or cannot be opened.
+  private static func contents(of file: File, of process: pid_t) -> [UInt8] {
+    let descriptor = open("/proc/\(process)/\(file.rawValue)", O_RDONLY | O_CLOEXEC)
+    if descriptor < 0 { return [] }
+    defer { close(descriptor) }
+    return [UInt8](unsafeUninitializedCapacity: 1 << 18) { buffer, count in
+      count = max(0, read(descriptor, buffer.baseAddress, buffer.count))
+    }
   }
 
   /// Waits up to a minute until the file of no other process contains a text. Returns false if one still does.

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Subprocess
 import Synchronization
 import SystemPackage
@@ -7,7 +8,7 @@ import SystemPackage
 ///
 /// The terminal knows the sequences of Belfry's screens and of shells. Each wait ends as soon as the text is shown.
 public final class Robot: Sendable {
-  private let keyboard: Int32
+  private let keyboard: Keyboard
   private let screen = Mutex(TerminalScreen())
   private let task: Task<Int32, any Error>
 
@@ -22,16 +23,8 @@ public final class Robot: Sendable {
     try FileManager.default.createDirectory(atPath: state, withIntermediateDirectories: true)
     // Without the welcome of a first command.
     try sandbox.write("", to: state + "/welcomed")
-    let keyboard = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
-    // The requests TIOCSPTLCK and TIOCGPTN, which Glibc's module does not have.
-    var (locked, number) = (Int32(0), UInt32(0))
-    guard keyboard >= 0, ioctl(keyboard, 0x4004_5431, &locked) == 0,
-      ioctl(keyboard, 0x8004_5430, &number) == 0
-    else { throw Failure(description: "no terminal could be opened") }
-    let terminal = "/dev/pts/\(number)"
-    var size = winsize(ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0)
-    _ = ioctl(keyboard, UInt(TIOCSWINSZ), &size)
-    self.keyboard = keyboard
+    keyboard = try Keyboard()
+    let terminal = keyboard.terminal
     let variables = [
       "TZ": "UTC", "BELFRY_DEVICE": "laptop", "BELFRY_NOW": now, "TERM": "xterm-256color",
     ].merging(environment) { $1 }
@@ -42,31 +35,17 @@ public final class Robot: Sendable {
         "/bin/sh", ["-c", script, terminal, Sandbox.binary] + arguments, environment: variables)
       return output.status
     }
-    let reader = Thread { [weak self] in
-      var buffer = [UInt8](repeating: 0, count: 1 << 16)
-      // Without a program on the terminal, a read fails.
-      while true {
-        let count = read(keyboard, &buffer, buffer.count)
-        if count < 0, errno == EINTR { continue }
-        if count < 0, errno == EIO, self?.isRunning == true {
-          usleep(2_000)
-          continue
-        }
-        guard count > 0, let self else { return }
-        let replies = self.screen.withLock { $0.write(buffer.prefix(count)) }
-        if !replies.isEmpty { self.type(replies) }
-      }
+    keyboard.read { [weak self] bytes in
+      guard let self else { return }
+      let replies = self.screen.withLock { $0.write(bytes) }
+      if !replies.isEmpty { self.type(replies) }
     }
-    reader.start()
   }
 
   deinit {
     task.cancel()
-    close(keyboard)
+    keyboard.close()
   }
-
-  private let hasEnded = Mutex(false)
-  private var isRunning: Bool { !hasEnded.withLock { $0 } }
 
   /// A failure of a robot.
   public struct Failure: Error, CustomStringConvertible {
@@ -78,15 +57,7 @@ public final class Robot: Sendable {
   public var lines: [String] { screen.withLock { $0.lines } }
 
   /// Types keys.
-  public func type(_ keys: String) {
-    let bytes = Array(keys.utf8)
-    var sent = 0
-    while sent < bytes.count {
-      let count = bytes[sent...].withUnsafeBytes { write(keyboard, $0.baseAddress, $0.count) }
-      if count <= 0 { return }
-      sent += count
-    }
-  }
+  public func type(_ keys: String) { keyboard.type(keys) }
 
   /// Waits until the terminal shows a text.
   public func waitFor(_ text: String) async throws {
@@ -112,11 +83,88 @@ public final class Robot: Sendable {
   }
 
   /// Types keys that end the program, and returns its exit status.
+  ///
+  /// - Throws: `Failure` after two minutes.
   public func end(_ keys: String = "") async throws -> Int32 {
     type(keys)
-    defer { hasEnded.withLock { $0 = true } }
-    return try await task.value
+    return try await withThrowingTaskGroup(of: Int32?.self) { group in
+      group.addTask { [task] in
+        try await withTaskCancellationHandler {
+          try await task.value
+        } onCancel: {
+          task.cancel()
+        }
+      }
+      group.addTask {
+        try await Task.sleep(for: .seconds(120))
+        return nil
+      }
+      defer { group.cancelAll() }
+      guard let status = try await group.next() ?? nil else {
+        throw Failure(description: "no end on\n\(lines.joined(separator: "\n"))")
+      }
+      return status
+    }
   }
+}
+
+/// The master of a pseudo-terminal of 80 × 24 cells: a person's keyboard and eyes.
+private final class Keyboard: Sendable {
+  /// The path of the terminal for the program.
+  let terminal: String
+  private let descriptor: Int32
+  private let isClosed = Mutex(false)
+
+  init() throws {
+    descriptor = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
+    // The requests TIOCSPTLCK and TIOCGPTN, which Glibc's module does not have.
+    var (locked, number) = (Int32(0), UInt32(0))
+    guard descriptor >= 0, ioctl(descriptor, 0x4004_5431, &locked) == 0,
+      ioctl(descriptor, 0x8004_5430, &number) == 0
+    else { throw Robot.Failure(description: "no terminal could be opened") }
+    terminal = "/dev/pts/\(number)"
+    var size = winsize(ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0)
+    _ = ioctl(descriptor, UInt(TIOCSWINSZ), &size)
+  }
+
+  func type(_ keys: String) {
+    let bytes = Array(keys.utf8)
+    var sent = 0
+    while sent < bytes.count {
+      let count = bytes[sent...].withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+      if count <= 0 { return }
+      sent += count
+    }
+  }
+
+  /// Starts to read what the program shows, until `close`.
+  func read(_ show: @escaping @Sendable (ArraySlice<UInt8>) -> Void) {
+    let reader = Thread { [self] in
+      var buffer = [UInt8](repeating: 0, count: 1 << 16)
+      while true {
+        // With a limit, because a close does not end a wait in another thread.
+        var state = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        poll(&state, 1, 50)
+        // The thread that reads closes the descriptor: a file that is opened later could get the same number.
+        let hasEnded = isClosed.withLock { isClosed in
+          if isClosed { Glibc.close(descriptor) }
+          return isClosed
+        }
+        if hasEnded { return }
+        guard state.revents & Int16(POLLIN) != 0 else {
+          // Without a program on the terminal, a poll returns at once.
+          if state.revents != 0 { usleep(2_000) }
+          continue
+        }
+        let count = Glibc.read(descriptor, &buffer, buffer.count)
+        if count > 0 { show(buffer.prefix(count)) }
+      }
+    }
+    reader.start()
+  }
+
+  /// Ends the reading.
+  func close() { isClosed.withLock { $0 = true } }
 }
 
 /// A terminal's screen.

@@ -30,19 +30,30 @@ public final class Sandbox: Sendable {
       atPath: root + "/own", withIntermediateDirectories: true)
     // Without this hook, a firing would write to the terminals of the user who runs the tests.
     try write(
-      "#!/bin/sh\ncat >/dev/null\nprintf '%s\\n' \"$BELFRY_TITLE $BELFRY_OCCURRENCE\" >> '\(rang)'\n",
-      to: hooks + "/notify", mode: 0o755)
+      """
+      #!/bin/sh
+      cat >/dev/null
+      echo "$BELFRY_TITLE $BELFRY_OCCURRENCE" >> '\(rang)'
+      echo "$PPID $BELFRY_TITLE $BELFRY_OCCURRENCE" >> '\(rang)-by'
+
+      """, to: hooks + "/notify", mode: 0o755)
     // The crontab of the user who runs the tests can have a line of Belfry.
     try write(
       "#!/bin/sh\necho 'no crontab for me' >&2\nexit 1\n", to: root + "/own/crontab", mode: 0o755)
-    // A sound that fails would be tried for as long as the alarm rings. It ends after the notification was recorded,
-    // because a tick ends with the first of them.
+    // A sound that fails would be tried for as long as the alarm rings. It ends after the notification of the same
+    // process was recorded, because a tick ends with the first of them.
     try write(
       """
       #!/bin/sh
       cat >/dev/null
+      line="$BELFRY_TITLE $BELFRY_OCCURRENCE"
       for i in $(seq 50); do
-        grep -qsF -e "$BELFRY_TITLE $BELFRY_OCCURRENCE" '\(rang)' && break
+        # A test can have a notification hook of its own.
+        if [ -e '\(rang)-by' ]; then
+          grep -qxF -e "$PPID $line" '\(rang)-by' && break
+        else
+          grep -qsF -e "$line" '\(rang)' && break
+        fi
         sleep 0.02
       done
 
@@ -272,7 +283,7 @@ public final class Sandbox: Sendable {
 
   /// Runs a program in the sandbox's environment, and returns its result.
   ///
-  /// - Throws: `WaitTimeout` if a script has waited in vain; see `waitFor`.
+  /// - Throws: `WaitTimeout` if a script has waited in vain (see `waitFor`), or if the program does not end in ten minutes.
   public func run(
     _ program: String, _ arguments: [String], environment: [String: String] = [:]
   ) async throws -> Output {
@@ -289,10 +300,13 @@ public final class Sandbox: Sendable {
     for (name, value) in environment {
       if let key = Environment.Key(rawValue: name) { variables[key] = value }
     }
-    let result = try await Subprocess.run(
-      .path(FilePath(program)), arguments: Arguments(arguments), environment: .custom(variables),
-      workingDirectory: FilePath(root), output: .string(limit: 1 << 24),
-      error: .string(limit: 1 << 24))
+    let result = try await withDeadline(for: "\(program) \(arguments.joined(separator: " "))") {
+      [variables] in
+      try await Subprocess.run(
+        .path(FilePath(program)), arguments: Arguments(arguments), environment: .custom(variables),
+        workingDirectory: FilePath(self.root), output: .string(limit: 1 << 24),
+        error: .string(limit: 1 << 24))
+    }
     let status: Int32 =
       switch result.terminationStatus {
       case .exited(let code): code

@@ -5,8 +5,8 @@ public struct WaitTimeout: Error, CustomStringConvertible {
   /// The condition that did not become true, and what else is known.
   public let description: String
 
-  init(_ condition: String) {
-    description = "timed out after \(WaitTimeout.seconds) s: \(condition)"
+  init(_ condition: String, after seconds: Int = WaitTimeout.seconds) {
+    description = "timed out after \(seconds) s: \(condition)"
   }
 
   /// The time after which a wait fails. A busy machine can take a hundred times as long as an idle one.
@@ -58,5 +58,29 @@ extension Sandbox {
   func checkWaits(_ output: Output) throws {
     guard let conditions = try? read(timeouts) else { return }
     throw WaitTimeout("\(conditions)\(output.out)\(output.err)\(daemonLog)")
+  }
+}
+
+extension Sandbox {
+  /// Returns the result of an operation that runs a program in this sandbox's home.
+  ///
+  /// - Parameter name: the program and its arguments, for the error.
+  /// - Throws: `WaitTimeout` after ten minutes. Then all processes of the home are killed, and the error names them.
+  func withDeadline<Result: Sendable>(
+    for name: String, _ operation: @escaping @Sendable () async throws -> Result
+  ) async throws -> Result {
+    let seconds = 600
+    return try await withThrowingTaskGroup(of: Result?.self) { group in
+      group.addTask { try await operation() }
+      group.addTask {
+        try await Task.sleep(for: .seconds(seconds))
+        return nil
+      }
+      defer { group.cancelAll() }
+      if let result = try await group.next() ?? nil { return result }
+      let processes = ProcessTable.kill(with: "HOME=\(home)\0", in: .environment)
+      throw WaitTimeout(
+        "the end of \(name)\nprocesses:\n\(processes.joined(separator: "\n"))", after: seconds)
+    }
   }
 }
