@@ -191,11 +191,11 @@ struct Belfry: ParsableCommand {
   private static func unknownCommand(_ unknown: String) -> CommandError {
     let word = unknown.lowercased()
     let nearest = listedNames.min {
-      EditDistance.between($0, word) < EditDistance.between($1, word)
+      EditDistance.typingErrors($0, word) < EditDistance.typingErrors($1, word)
     }
     // Two wrong letters of three are another word.
     let limit = word.count > 3 ? 2 : 1
-    let similar = nearest.flatMap { EditDistance.between($0, word) <= limit ? $0 : nil }
+    let similar = nearest.flatMap { EditDistance.typingErrors($0, word) <= limit ? $0 : nil }
     let guess = (synonyms[word] ?? similar).map { "Did you mean '\($0)'? " } ?? ""
     return CommandError(
       .usage, "'\(Printable.text(unknown))' is not a belfry command.",
@@ -205,10 +205,11 @@ struct Belfry: ParsableCommand {
   /// Returns the parser's message as an error with a hint. The parser's own text has several lines of usage.
   private static func usageError(_ error: any Error, arguments: [String]) -> CommandError {
     let values = arguments.filter { !$0.hasPrefix("-") }
-    if !values.contains(where: commandNames.contains), let unknown = values.first,
-      arguments.first == unknown
-    {
-      return unknownCommand(unknown)
+    // The store can be named before the command.
+    let words = arguments.first == "--store" ? arguments.dropFirst(2) : arguments[...]
+    let first = words.first { !$0.hasPrefix("--store=") }
+    if let first, !first.hasPrefix("-"), !words.contains(where: commandNames.contains) {
+      return unknownCommand(first)
     }
     let line = message(for: error).split(separator: "\n").first.map(String.init) ?? "wrong usage"
     let (command, path) = command(in: values)

@@ -128,6 +128,35 @@ import Testing
     #expect(text == "  Title  cascade …\n  A lo…  b\n         b\n")
   }
 
+  @Test("A remark that calls for attention moves the rest of its row as far as that has room")
+  func urgentRemarks() {
+    func lines(_ width: Int, _ color: Style.Color) -> [String] {
+      var rows = TextRows(columns: 4, remarks: 1)
+      for (title, remark, when, schedule) in [
+        ("Water plants", "2 missed, +garden", "since 09:00", "daily"),
+        ("Water all plants", "", "Mon 09:00", "Mon, Wed, Fri 09:00, 18:00"),
+      ] {
+        rows.append(TextColumns.Cell(title))
+        rows.append(TextColumns.Cell(remark, color, shorter: remark.isEmpty ? [] : ["2 missed"]))
+        rows.append(TextColumns.Cell(when))
+        rows.append(TextColumns.Cell(schedule))
+      }
+      let columns = TextColumns(
+        [64, 0, 24, 60].map { TextColumns.Column(limit: $0) },
+        natural: [rows.remarkedWidth] + rows.widths.dropFirst(), essential: rows.widths,
+        [], Style(isColored: false, width: width))
+      var bytes: [UInt8] = []
+      for row in 0..<rows.count { columns.append(rows, row, to: &bytes) }
+      return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+    #expect(lines(44, .red)[0] == "  Water plants  2 missed  since 09:00  daily")
+    #expect(lines(44, .red)[1] == "  Water all plants  Mon 09:00    Mon, Wed, …")
+    // No room for the shortest text, or no need to move: the columns stay.
+    #expect(lines(43, .red)[0] == "  Water plants  …   since 09:00  daily")
+    #expect(lines(44, .faint)[0] == "  Water plants  …   since 09:00  daily")
+    #expect(lines(53, .red)[0] == "  Water plants  2 missed, +garden  since 09:00  daily")
+  }
+
   @Test("The card of a ringing alarm shows its older pending occurrences")
   func olderPending() throws {
     let civils = try ["2026-11-16T09:00", "2026-11-20T09:00", "2026-11-23T09:00"].map {

@@ -38,7 +38,7 @@ import Testing
     ui.press("tab", "end")
     ui.type(", 18:00")
     add("form", ui)
-    ui.press("esc", "/")
+    ui.press("esc", "esc", "/")
     ui.type("nothing")
     add("filter", ui)
     ui.press("esc", "?")

@@ -34,10 +34,12 @@ import Testing
   func answers() {
     var ui = UIFixture()
     let ids = ui.alarms.map(\.id)
-    ui.press("j", "d")
+    for number in [1, 2] { ui.alarms[number] = UIFixture.row(number, state: .pending) }
+    ui.send(.changed)
+    ui.press("g", "d")
     #expect(ui.asked == [.answer(.done, [ids[1]])])
     ui.asked = []
-    ui.press("space", "space", "S")
+    ui.press("g", "space", "space", "S")
     #expect(ui.asked == [.answer(.skip, [ids[1], ids[2]])])
     ui.asked = []
     ui.send(.ended(.init(lines: ["Skipped: 2 alarms."])))
@@ -226,6 +228,9 @@ import Testing
   @Test("Keys behind a filter wait for its list, so that they act on what it selects")
   func typedAhead() {
     var ui = UIFixture()
+    ui.alarms[7] = UIFixture.row(7, state: .pending)
+    ui.send(.changed)
+    ui.press("G", "k", "k", "g", "j")
     // Without a store that answers.
     func effects(_ names: String...) -> [UIEffect] {
       names.flatMap { name in
@@ -350,12 +355,14 @@ import Testing
     ui.press("e", "x", "backspace", "enter")
     #expect(ui.lines[22] == " Nothing has changed.")
     ui.press("e", "x", "esc")
+    #expect(ui.lines[7].hasPrefix(" The changes are not saved."))
+    ui.press("y")
+    #expect(ui.lines[7].hasPrefix(" means"))
+    ui.press("esc", "esc")
     #expect(ui.lines[22] == " Nothing was changed.")
-    ui.press("space", "space", "e")
-    #expect(ui.lines[22].hasPrefix(" The form is for one alarm."))
     #expect(ui.asked.isEmpty)
     // A click selects a field.
-    ui.press("esc", "e")
+    ui.press("e")
     ui.send(.resized(Size(40, 10)))
     ui.press("shift-tab")
     #expect(ui.state.render().cursor?.row == 5)

@@ -69,7 +69,7 @@ import Testing
     let end = shown.out.components(separatedBy: "\u{1B}[?1049l").last ?? ""
     #expect(end.contains("Added Water plants") && end.contains("27 Nov"), "\(shown.out)")
     let left = try await sandbox.onTerminal(
-      "add", input: "\u{1B}", after: "A new alarm", now: Self.typed)
+      "add", input: "\u{3}", after: "A new alarm", now: Self.typed)
     #expect(left.status == 1 && left.out.contains("no alarm was added."), "\(left.out)")
     let list = try await sandbox.belfry("list", "--json", now: Self.typed)
     #expect(list.array.count == 1)

@@ -191,7 +191,7 @@ public final class Sandbox: Sendable {
     let line = """
       \(waitFor)
       { \(typing); } |
-        script -qfec \(quoted("stty cols 80 rows 24; \(command)")) '\(shown)'
+        timeout 400 script -qfec \(quoted("stty cols 80 rows 24; \(command)")) '\(shown)'
       """
     return try await run(
       "/bin/sh", ["-c", line],

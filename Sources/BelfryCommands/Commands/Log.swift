@@ -216,7 +216,7 @@ extension LogText {
   init(
     _ store: Store, _ context: CommandContext, _ style: Style? = nil, hasTitles: Bool = true
   ) {
-    let partnerAlarms = (try? store.partnerAlarms()) ?? []
+    let partnerAlarms = hasTitles ? (try? store.partnerAlarms()) ?? [] : []
     self.init(
       names: store.deviceNames(), times: context.times,
       titles: Dictionary(partnerAlarms.map { ($0.id, $0.shownTitle) }) { one, _ in one },

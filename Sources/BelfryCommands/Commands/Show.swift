@@ -75,7 +75,7 @@ struct AlarmCard {
   func text(
     _ names: [Identifier: String], in store: Store, lastDone: Instant?,
     _ statistics: Statistics? = nil,
-    later count: Int = AlarmDetails.laterOccurrences
+    later count: Int = AlarmDetails.laterOccurrences, hasFile: Bool = true
   ) -> String {
     let upcoming = store.timeline(alarm).upcoming(after: store.context.now).prefix(1 + count)
     return AlarmDetails(output, names: names).text(
@@ -84,6 +84,7 @@ struct AlarmCard {
       lastDone: lastDone,
       statistics: statistics,
       calendars: SubscriptionFolder(store).all().filter { $0.alarms.contains(alarm.id) }
-        .map(\.name))
+        .map(\.name),
+      hasFile: hasFile)
   }
 }

@@ -21,7 +21,7 @@ struct AddPreview {
         return []
       }
       let parser = InputParser(context)
-      return try lines(add.creation(parser), parser)
+      return try context.explaining { try lines(add.creation(parser), parser) }
     } catch {
       return text.refusal(error)
     }
@@ -41,16 +41,32 @@ struct AddPreview {
         civil = date
       }
       return [head + parser.formatter.schedule(schedule), text.dates(next)]
+        + others(defaultTime(creation, nil))
     }
     action.delivery = try creation.delivery.changed(
       Alarm.Delivery(), devices: DeviceDirectory(store))
-    let alarm = try action.preview(in: store, settings: try context.settings(store)).change.alarm
+    let settings = try context.settings(store)
+    let alarm = try action.preview(in: store, settings: settings).change.alarm
     let output = AlarmOutput(store: store, style: style)
     let next = store.timeline(alarm).upcoming(after: context.storeContext.now)
       .prefix(PreviewText.dates).map { output.when($0, zone: alarm.zone.text) }
     let note = alarm.note.map { ["note: " + Printable.text($0.replacing("\n", with: " "))] } ?? []
-    let others = creation.extras(of: alarm, store) + note
     return [head + context.times.schedule(alarm.schedule, zone: alarm.zone.text), text.dates(next)]
-      + (others.isEmpty ? [] : [style.paint(others.joined(separator: "; "), .faint)])
+      + others(
+        defaultTime(creation, settings.dayTimes.standard) + creation.extras(of: alarm, store)
+          + note)
+  }
+
+  /// Returns the words for a time that was not typed.
+  private func defaultTime(_ creation: AlarmCreation, _ standard: CivilTime?) -> [String] {
+    if !creation.lacksTime { return [] }
+    return [
+      standard == nil ? "at the time of day now, as no time was typed" : "at the default time"
+    ]
+  }
+
+  /// Returns the line of the values beside the schedule, if there are any.
+  private func others(_ values: [String]) -> [String] {
+    values.isEmpty ? [] : [style.paint(values.joined(separator: "; "), .faint)]
   }
 }

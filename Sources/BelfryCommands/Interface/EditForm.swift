@@ -33,7 +33,8 @@ struct EditForm {
   func preview(_ words: [String], _ style: Style) -> [String] {
     do {
       guard let edit = try Belfry.parse(process: words) as? Edit,
-        let change = try edit.preview(in: store, context), let before = change.before
+        let change = try context.explaining({ try edit.preview(in: store, context) }),
+        let before = change.before
       else { return [] }
       var lines = AlarmDifference(
         before, change.alarm, names: store.deviceNames(), times: context.times

@@ -23,6 +23,7 @@ struct PreviewText {
   }
 
   private func wrapped(_ text: String, _ color: Style.Color) -> [String] {
-    TextWidth.wrapped(text, to: style.width ?? 80).map { style.paint($0, color) }
+    text.split(separator: "\n").flatMap { TextWidth.wrapped(String($0), to: style.width ?? 80) }
+      .map { style.paint($0, color) }
   }
 }

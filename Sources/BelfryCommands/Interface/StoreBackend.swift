@@ -29,6 +29,8 @@ final class StoreBackend: UIBackend {
     var observer: StoreObserver?
     /// True from the start of the observation on.
     var isObserved = false
+    /// True once the list was read.
+    var hasRead = false
     /// True once a store was shown.
     var hadStore = false
   }
@@ -49,14 +51,6 @@ final class StoreBackend: UIBackend {
 
   // MARK: Reading
 
-  /// The text of a store without alarms.
-  private static let empty = """
-    No alarms yet. Press a and type one:
-      Rent every month on the 1st at 9am
-
-    The alarms of another device: quit, then belfry clone URL
-    """
-
   func list(filter: String, columns: Int) -> ListContent {
     let context = present
     let now = context.storeContext.now
@@ -67,17 +61,20 @@ final class StoreBackend: UIBackend {
     // The first frame does not wait for the observer, nor for what can be told a moment later.
     defer { observe() }
     do {
-      guard let store = try Store.existing(context.storePath, context: context.storeContext) else {
-        content.placeholder = StoreBackend.empty
-        if watch.withLock({ $0.hadStore }) {
+      let store = try Store.existing(context.storePath, context: context.storeContext)
+      let (isFirst, hadStore) = watch.withLock { watch in
+        defer { (watch.hasRead, watch.hadStore) = (true, watch.hadStore || store != nil) }
+        return (!watch.hasRead, watch.hadStore)
+      }
+      guard let store else {
+        if hadStore {
           let message = "The store is missing: \(Printable.text(context.storePath))"
           (content.placeholder, content.problems) = (message, [message])
+        } else {
+          content.placeholder = EmptyScreen(context, columns: columns)
+            .text(isFirst: isFirst, hasStore: false)
         }
         return content
-      }
-      let isFirst = watch.withLock { watch in
-        defer { watch.hadStore = true }
-        return !watch.hadStore
       }
       try fill(&content, filter, columns, store, context, isFirst: isFirst)
     } catch {
@@ -117,16 +114,13 @@ final class StoreBackend: UIBackend {
     listing = listing.sorted()
     let output = AlarmOutput(store: store, style: context.screenStyle(columns))
     let table = AlarmTable(output, ids: .of(all.ambiguous), hasCountdowns: hasCountdowns)
-    content.rows = table.rows(listing, item: StoreBackend.row).map { row in
-      switch row {
-      case .heading(let text): .heading(text)
-      case .alarm(let row, let line): .alarm(row.with(line: line))
-      }
+    content.rows = table.rows(listing)
+    if !words.isEmpty {
+      content.placeholder = "No alarm matches '\(Printable.text(filter))'."
+    } else if content.rows.isEmpty {
+      content.placeholder = EmptyScreen(context, columns: columns)
+        .text(isFirst: isFirst, hasStore: true)
     }
-    content.placeholder =
-      words.isEmpty
-      ? StoreBackend.empty
-      : "No alarm matches '\(Printable.text(filter))'."
     if let next = all.ringingFirst(1).first, let time = next.next?.at {
       let now = context.storeContext.now
       let seconds = time.seconds(since: now)
@@ -146,13 +140,6 @@ final class StoreBackend: UIBackend {
     content.problems += problems.prefix(3).map {
       "\(Printable.text($0.path)) is not valid: see belfry doctor"
     }
-  }
-
-  /// Returns the row of an alarm, without its line.
-  @Sendable private static func row(_ summary: AlarmSummary) -> AlarmRow {
-    AlarmRow(
-      id: summary.id, title: Printable.text(summary.shownTitle), state: summary.state,
-      isPaused: summary.status.pausedUntil != nil)
   }
 
   func details(_ id: Identifier, columns: Int) -> [String] {

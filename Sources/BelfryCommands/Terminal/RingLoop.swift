@@ -4,6 +4,7 @@ import BelfryPartners
 import BelfryScheduler
 import BelfryStore
 import BelfryTerminal
+import Glibc
 
 /// The event loop of the firing screen. It shows each ringing alarm until it is answered here or on another device.
 struct RingLoop {
@@ -230,6 +231,11 @@ struct RingLoop {
         }
         switch event {
         case .key(let key) where key.closes: return .left(title)
+        case .key(Key("z", control: true)):
+          session.pause()
+          // A full screen that has opened this one is suspended, too.
+          kill(0, SIGTSTP)
+          session.resume()
         case .key(Key(" ")) where settings.slideToStop,
           .repeated(Key(" ")) where settings.slideToStop:
           hold.press(at: elapsed)

@@ -6,7 +6,8 @@ import Files
 import Glibc
 import Synchronization
 
-/// The welcome: a few lines below the result of a user's first command on this machine, and only on a terminal.
+/// The welcome: a few lines below the result of a user's first command on this machine, and only on a terminal. Who begins
+/// with the full screen has it there, see `EmptyScreen`.
 ///
 /// It reads nothing, so that commands that were typed ahead are left to the shell.
 enum Welcome {
@@ -54,7 +55,8 @@ enum Welcome {
     }
   }
 
-  private static func machine(_ context: CommandContext) async -> WelcomeText.Machine {
+  /// Returns the state of this machine. Programs are run to find it out.
+  static func machine(_ context: CommandContext) async -> WelcomeText.Machine {
     // If the state cannot be determined, the service counts as absent.
     let state = try? await ServiceState(context)
     var scheduler = WelcomeText.Machine.Scheduler.absent

@@ -1,7 +1,8 @@
 import BelfryScheduler
 import BelfryTerminal
 
-/// The three lines that are shown once, below the result of a user's first command.
+/// The three lines that are shown once, below the result of a user's first command. The last two are also on a screen
+/// without alarms.
 enum WelcomeText {
   /// The state of this machine.
   struct Machine: Sendable {
@@ -20,20 +21,25 @@ enum WelcomeText {
 
   /// Returns the lines, with an empty one before them.
   static func text(_ machine: Machine, _ style: Style) -> String {
-    let lines = [
-      ("Welcome to Belfry.", "To answer an alarm: belfry done. All commands: belfry --help"),
-      ("Scheduler:", scheduler(machine.scheduler)),
-      ("Notifications:", Printable.text(ReachText.text(machine.reach))),
-    ]
-    return "\n"
-      + lines.map { title, text in
-        let width = TextWidth.of(title) + 1
-        guard let columns = style.width, width + TextWidth.of(text) > columns else {
-          return "\(style.paint(title, .bold)) \(text)\n"
-        }
-        let wrapped = TextWidth.wrapped("\(title) \(text)", to: columns).joined(separator: "\n")
-        return style.paint(title, .bold) + wrapped.dropFirst(title.count) + "\n"
-      }.joined()
+    "\n"
+      + line(
+        "Welcome to Belfry.", "To answer an alarm: belfry done. All commands: belfry --help", style)
+      + state(of: machine, style)
+  }
+
+  /// Returns the lines about the scheduler and the notifications.
+  static func state(of machine: Machine, _ style: Style) -> String {
+    line("Scheduler:", scheduler(machine.scheduler), style)
+      + line("Notifications:", Printable.text(ReachText.text(machine.reach)), style)
+  }
+
+  private static func line(_ title: String, _ text: String, _ style: Style) -> String {
+    let width = TextWidth.of(title) + 1
+    guard let columns = style.width, width + TextWidth.of(text) > columns else {
+      return "\(style.paint(title, .bold)) \(text)\n"
+    }
+    let wrapped = TextWidth.wrapped("\(title) \(text)", to: columns).joined(separator: "\n")
+    return style.paint(title, .bold) + wrapped.dropFirst(title.count) + "\n"
   }
 
   private static func scheduler(_ scheduler: Machine.Scheduler) -> String {

@@ -27,20 +27,25 @@ public struct StoreBranch: StorePart {
   /// The time of the latest commit if it is implausibly ahead of the present, so that this device's clock may be behind; nil
   /// otherwise.
   ///
-  /// - Complexity: Reads some small files, unless the commit is in a pack.
+  /// - Complexity: Reads some small files. Once for each commit in a pack, reads the pack and writes a small file.
   public var timeAhead: Instant? {
     headTime.flatMap { $0.isImplausible(at: context.now) ? $0 : nil }
   }
 
   /// The time of the commit that is checked out; nil if it cannot be read.
   private var headTime: Instant? {
-    if let head = local.readHead(), let commit = Commit.loose(head, in: local.commonDirectory) {
-      return Instant(seconds: commit.time)
+    let checkedOut = local.readHead()
+    if let checkedOut {
+      if let commit = Commit.loose(checkedOut, in: local.commonDirectory) {
+        return Instant(seconds: commit.time)
+      }
+      if let time = local.notedTime(of: checkedOut) { return time }
     }
     guard let repository = try? repository(),
       let head = (try? repository.commit(of: "HEAD")) ?? nil,
       let commit = try? repository.commit(head)
     else { return nil }
+    local.noteTime(of: commit)
     return Instant(seconds: commit.time)
   }
 

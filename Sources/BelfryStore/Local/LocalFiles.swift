@@ -75,6 +75,27 @@ extension LocalState {
   /// Records the commit at which Belfry left the branch. A write error is ignored: the branch is then not restored.
   func noteSeen(_ commit: ObjectID) { try? seen.replace(with: commit) }
 
+  /// The time of a commit in a pack, `head-time`: its id, and its seconds since the epoch.
+  ///
+  /// Written by any process that has read it with libgit2. Without it, the next one reads it again.
+  private var headTime: LocalFile<String?> {
+    LocalFile(path: folder + "/head-time", format: .text, exclusion: .none, isDurable: false)
+  }
+
+  /// Returns the time of a commit if it is the one that was noted last.
+  func notedTime(of commit: ObjectID) -> Instant? {
+    let words = (headTime.read() ?? "").split(separator: " ")
+    guard words.count == 2, words[0] == commit.description, let seconds = Int64(words[1]) else {
+      return nil
+    }
+    return Instant(seconds: seconds)
+  }
+
+  /// Records the time of a commit. A write error is ignored.
+  func noteTime(of commit: Commit) {
+    try? headTime.replace(with: "\(commit.id) \(commit.time)")
+  }
+
   /// Work that a device does again and again.
   enum Routine: String {
     case tick, sync

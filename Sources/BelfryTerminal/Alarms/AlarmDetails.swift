@@ -40,7 +40,7 @@ package struct AlarmDetails {
   ///   - calendars: The names of the calendars that this device follows and that contain the alarm.
   package func text(
     _ alarm: Alarm, _ status: AlarmStatus, later: [Timeline.Occurrence], lastDone: Instant?,
-    statistics: Statistics? = nil, calendars: [String] = []
+    statistics: Statistics? = nil, calendars: [String] = [], hasFile: Bool = true
   ) -> String {
     var text = ""
     output.append(AlarmSummary(alarm, status: status), hasNote: false, to: &text)
@@ -68,7 +68,9 @@ package struct AlarmDetails {
     rows += cascade(alarm) + partner(alarm) + delivery(alarm.delivery)
     if !calendars.isEmpty { rows.append(("calendar", calendars.joined(separator: ", "))) }
     let indent = 2 + AlarmDetails.labelWidth
-    rows.append(("file", output.style.fit(AlarmRecord.path(alarm.id), indent: indent)))
+    if hasFile {
+      rows.append(("file", output.style.fit(AlarmRecord.path(alarm.id), indent: indent)))
+    }
     for (name, value) in rows {
       let label = name + String(repeating: " ", count: AlarmDetails.labelWidth - name.utf8.count)
       text += "  " + output.style.paint(label, .faint)

@@ -118,35 +118,28 @@ package struct AlarmTable: Sendable {
     parts(alarms).map { String(decoding: $0, as: UTF8.self) }.joined()
   }
 
-  /// A line of the table, with what is to be known about its alarm.
-  package enum Row<Item: Sendable>: Sendable {
-    case heading(String)
-    case alarm(Item, line: TableLine)
-  }
-
   /// Returns the lines of the table: the alarms in their order, with a heading before each group.
   ///
-  /// - Parameters:
-  ///   - alarms: the alarms in the order of `AlarmListing.sorted()`.
-  ///   - item: returns what is to be known about an alarm. Each one is decoded once.
-  package func rows<Item>(
-    _ alarms: AlarmListing, item: @Sendable (AlarmSummary) -> Item
-  ) -> [Row<Item>] {
-    let read = Chunks.map(alarms.count, parallelFrom: Chunks.lightWork) { range in
-      var items: [Item] = []
-      items.reserveCapacity(range.count)
-      return [(part: part(alarms, range) { items.append(item($0)) }, items: items)]
+  /// - Parameter alarms: the alarms in the order of `AlarmListing.sorted()`.
+  package func rows(_ alarms: AlarmListing) -> [ListRow] {
+    let parts = Chunks.map(alarms.count, parallelFrom: Chunks.lightWork) { range in
+      [part(alarms, range, naming: true)]
     }
-    let (columns, headings) = layout(read.map(\.part))
-    var rows: [Row<Item>] = []
+    let (columns, headings) = layout(parts)
+    var rows: [ListRow] = []
     rows.reserveCapacity(alarms.count + Group.allCases.count)
     var last: Group?
-    for (part, items) in read {
+    for part in parts {
       let lines = TableLine.lines(part.rows, columns)
-      for (group, (item, line)) in zip(part.groups, zip(items, lines)) {
+      for (index, group) in part.groups.enumerated() {
         if group != last { rows.append(.heading(headings[group.rawValue])) }
         last = group
-        rows.append(.alarm(item, line: line))
+        let named = part.named[index]
+        rows.append(
+          .alarm(
+            AlarmRow(
+              id: named.id, title: named.title, state: named.state, line: lines[index],
+              isPaused: named.isPaused)))
       }
     }
     return rows
@@ -194,19 +187,25 @@ package struct AlarmTable: Sendable {
     var groups: [Group] = []
     /// The number of rows of each group, at its place.
     var counts = [Int](repeating: 0, count: Group.allCases.count)
+    /// The alarm of each row, without its line. Empty unless asked for.
+    var named: [AlarmRow] = []
   }
 
-  /// - Parameter read: called with each alarm of the range.
-  private func part(
-    _ alarms: AlarmListing, _ range: Range<Int>, read: (AlarmSummary) -> Void = { _ in }
-  ) -> Part {
+  /// - Parameter naming: true to return the alarms, too.
+  private func part(_ alarms: AlarmListing, _ range: Range<Int>, naming: Bool = false) -> Part {
     var part = Part(
       rows: TextRows(
         columns: AlarmTable.columns.count, remarks: AlarmTable.badges, expected: range.count))
     part.groups.reserveCapacity(range.count)
+    if naming { part.named.reserveCapacity(range.count) }
     for position in range {
       guard let summary = alarms[position] else { continue }
-      read(summary)
+      if naming {
+        part.named.append(
+          AlarmRow(
+            id: summary.id, title: Printable.text(summary.shownTitle), state: summary.state,
+            isPaused: summary.status.pausedUntil != nil))
+      }
       part.groups.append(
         appendPlain(summary, to: &part.rows) ?? append(summary, to: &part.rows))
     }
@@ -383,9 +382,11 @@ package struct AlarmTable: Sendable {
     let isPending = status.state == .pending
     if status.pending.count > (isPending ? 1 : 0) {
       badges.append("\(status.pending.count) pending")
+      color = color == .faint ? .brightMagenta : color
     }
     if status.missed.count > (status.state == .missed ? 1 : 0) {
       badges.append("\(status.missed.count) missed")
+      color = .red
     }
     if let until = status.pausedUntil {
       let prefix = status.state == .paused ? "until" : "paused until"

@@ -1,7 +1,7 @@
 /// A row of a table, formatted when it is read: a screen shows few rows of thousands.
 ///
 /// Lines are equal if their cells are, in columns of any width.
-package struct TableLine: Hashable, Sendable {
+package struct TableLine: Equatable, Sendable {
   /// Rows with the columns that all rows of a table have.
   private final class Table: Sendable {
     let rows: TextRows
@@ -44,14 +44,6 @@ package struct TableLine: Hashable, Sendable {
     case (.row(let first, let row), .row(let second, let other)):
       first.rows.isRow(row, equalTo: other, of: second.rows)
     default: left.text == right.text
-    }
-  }
-
-  package func hash(into hasher: inout Hasher) {
-    // The text depends on the widths of the columns, which do not count.
-    switch source {
-    case .row(let table, let row): hasher.combine(table.rows.text(row))
-    case .text: break
     }
   }
 }

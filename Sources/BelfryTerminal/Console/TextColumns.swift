@@ -126,6 +126,8 @@ package struct TextColumns: Sendable {
   package func append(_ rows: TextRows, _ row: Int, to bytes: inout [UInt8]) {
     var column = TextColumns.indent
     var used = 0
+    // True behind an urgent remark that has moved the rest of the row.
+    var isMoved = false
     for (index, limit) in widths.enumerated() where limit > 0 {
       let cell = rows.cell(row, index)
       let room = style.width.map { $0 - column } ?? .max
@@ -141,14 +143,34 @@ package struct TextColumns: Sendable {
         if color != nil { bytes.append(contentsOf: style.reset.utf8) }
         used = column + (isCut ? TextWidth.of(cut) : cell.width)
         if rows.remarks == index + 1 {
+          let end = column + min(allowed, .max - column)
           used = appendRemark(
-            rows, row, from: used, to: column + min(allowed, .max - column), &bytes)
+            rows, row, from: used, to: max(end, endOfUrgent(rows, row, from: used) ?? 0), &bytes)
+          isMoved = used > end
         }
       }
       // A cell beyond the limit of its column moves the rest of the row.
-      column = max(column + limit, used) + TextColumns.gap
+      column = (isMoved ? used : max(column + limit, used)) + TextColumns.gap
     }
     bytes.append(UInt8(ascii: "\n"))
+  }
+
+  /// Returns the last column for an urgent remark. It moves the rest of its row as far as nothing of it is cut. Nil if the
+  /// remark is not urgent, or has no text that is short enough.
+  private func endOfUrgent(_ rows: TextRows, _ row: Int, from start: Int) -> Int? {
+    guard let remarks = rows.remarks, let width = style.width, rows.isUrgent(row) else {
+      return nil
+    }
+    let rest = widths.indices.filter { $0 > remarks && widths[$0] > 0 }
+    let end = rest.reduce(width) { end, index in
+      let cell = rows.cell(row, index)
+      return cell.text.isEmpty ? end : end - TextColumns.gap - cell.width
+    }
+    let room = end - start - TextColumns.gap
+    let fits =
+      rows.cell(row, remarks).width <= room
+      || rows.whole(row, remarks, in: room)?.isEmpty == false
+    return fits ? end : nil
   }
 
   /// Appends the remark of a row behind its cell, as far as it fits.

@@ -84,6 +84,12 @@ package struct TextRows: Sendable {
     return Cell(text: bytes[start..<mark.end], width: mark.width, color: mark.color)
   }
 
+  /// Returns true if the remark of a row has a color that calls for attention.
+  func isUrgent(_ row: Int) -> Bool {
+    guard let remarks, let color = cell(row, remarks).color else { return false }
+    return color != .faint
+  }
+
   /// Returns the texts of a row's cells, one after another.
   func text(_ row: Int) -> ArraySlice<UInt8> {
     let first = row * widths.count

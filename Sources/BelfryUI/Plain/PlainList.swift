@@ -19,7 +19,7 @@ struct PlainList {
     numbers = before?.numbers ?? []
     let known = Set(numbers)
     numbers += rows.map(\.id).filter { !known.contains($0) }
-    placeholder = rows.isEmpty ? content.placeholder : nil
+    placeholder = rows.isEmpty ? StyledText.plain(content.placeholder) : nil
   }
 
   /// Returns a line for each alarm, with its number: `1: Rent, pending, since 08:00, monthly 1st 08:00`.

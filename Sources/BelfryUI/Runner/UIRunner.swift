@@ -29,9 +29,13 @@ package final class UIRunner {
   /// The time at which changes are no longer marked; nil if none are.
   private var marksEnd: Int64?
   private let requests = RequestQueue()
+  /// The alarm whose details are being read; nil if none are.
+  private var expected: Identifier?
 
   /// The time for which the first frame waits for the list, in milliseconds.
   private static let firstTime: Int64 = 300
+  /// The time for which the frame of another selection waits for its details, in milliseconds.
+  private static let detailsTime: Int64 = 4
   /// The time for which changes stay marked, in milliseconds.
   private static let markTime: Int64 = 1500
 
@@ -58,6 +62,7 @@ package final class UIRunner {
     show()
     while isRunning, session.endingSignal == nil {
       wait()
+      if isRunning { waitForDetails() }
       if isRunning { show() }
     }
     // An answer that was given just before is not lost.
@@ -95,8 +100,19 @@ package final class UIRunner {
 
   /// Waits for the list, or for the form of a screen with one purpose; for a moment at most.
   private func waitForFirst() {
+    waitForEvents(until: UIRunner.firstTime) { !state.isReady }
+  }
+
+  /// Waits for the details of another selection, for a moment at most: one frame with both is shorter than two, because
+  /// a list that scrolls moves what is beside it.
+  private func waitForDetails() {
+    waitForEvents(until: started.milliseconds + UIRunner.detailsTime) { expected != nil }
+  }
+
+  /// Takes the events of other threads as long as a condition is true, until a time in milliseconds.
+  private func waitForEvents(until end: Int64, while condition: () -> Bool) {
     var polled = pollfd(fd: queue.descriptor, events: Int16(POLLIN), revents: 0)
-    while !state.isReady, case let left = UIRunner.firstTime - started.milliseconds, left > 0,
+    while condition(), case let left = end - started.milliseconds, left > 0,
       poll(&polled, 1, Int32(left)) > 0
     {
       for event in queue.takeAll() { update(event) }
@@ -109,6 +125,7 @@ package final class UIRunner {
   }
 
   private func update(_ event: UIEvent) {
+    if case .details(expected, _) = event { expected = nil }
     for effect in state.update(event, at: started.milliseconds) { perform(effect) }
   }
 
@@ -122,6 +139,7 @@ package final class UIRunner {
     case .readList(let filter, let columns):
       request(1) { .list(backend.list(filter: filter, columns: columns), filter: filter) }
     case .readDetails(let id, let columns):
+      expected = id
       request(2) { .details(id, backend.details(id, columns: columns)) }
     case .readPage(let tab, let columns, let month):
       request(3) { .page(tab, backend.page(tab, columns: columns, month: month)) }

@@ -70,48 +70,6 @@ package struct PageLine: Hashable, Sendable {
   }
 }
 
-/// An alarm in the list.
-package struct AlarmRow: Hashable, Sendable {
-  package let id: Identifier
-  /// The title as it is shown.
-  package let title: String
-  /// The state.
-  package let state: AlarmStatus.State
-  /// The line.
-  package private(set) var line: TableLine
-  /// True for a pause that has begun, also while an earlier occurrence rings or is pending.
-  package let isPaused: Bool
-
-  package init(
-    id: Identifier, title: String, state: AlarmStatus.State, line: TableLine = TableLine(""),
-    isPaused: Bool = false
-  ) {
-    self.isPaused = isPaused
-    self.id = id
-    self.title = title
-    self.state = state
-    self.line = line
-  }
-
-  /// Returns the row with a line.
-  package func with(line: TableLine) -> AlarmRow {
-    var row = self
-    row.line = line
-    return row
-  }
-}
-
-/// A line of the list.
-package enum ListRow: Hashable, Sendable {
-  case heading(String)
-  case alarm(AlarmRow)
-
-  /// The alarm; nil for a heading.
-  package var alarm: AlarmRow? { if case .alarm(let row) = self { row } else { nil } }
-  /// The id of the alarm; nil for a heading.
-  package var id: Identifier? { if case .alarm(let row) = self { row.id } else { nil } }
-}
-
 /// An alarm that rings.
 package struct RingingAlarm: Hashable, Sendable {
   package let id: Identifier
@@ -125,7 +83,7 @@ package struct RingingAlarm: Hashable, Sendable {
 }
 
 /// The content of the list, made for a width.
-package struct ListContent: Hashable, Sendable {
+package struct ListContent: Equatable, Sendable {
   package var rows: [ListRow]
   /// The alarms that ring, also those that the filter leaves out.
   package var ringing: [RingingAlarm] = []

@@ -34,6 +34,8 @@ package struct Form: Hashable, Sendable {
   package private(set) var selected = 0
   /// The meaning of the values, or the reason why they are not valid.
   package internal(set) var preview: [String] = []
+  /// True once the person was told that the changes are not saved.
+  package internal(set) var isLeaving = false
   /// True while a command saves the values.
   package internal(set) var isSaving = false
 
@@ -107,6 +109,13 @@ extension UIState {
       return []
     case .key(let key):
       switch (key.code, key.isControl) {
+      case (.escape, _) where form.words != nil && !form.isLeaving && !form.isSaving:
+        form.isLeaving = true
+        form.preview = TextWidth.wrapped(
+          "The changes are not saved. Enter saves them, and esc leaves them out.",
+          to: max(8, size.columns - 2))
+        mode = .form(form)
+        return []
       case (.escape, _), (.character("c"), true), (.character("g"), true):
         mode = .browsing
         let isChanged = form.words != nil
@@ -120,6 +129,7 @@ extension UIState {
       }
     default: return []
     }
+    form.isLeaving = false
     return show(form)
   }
 

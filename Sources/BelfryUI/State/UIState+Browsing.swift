@@ -45,7 +45,8 @@ extension UIState {
       list.marked.formSymmetricDifference([id])
       return move(by: 1)
     case .markAll:
-      list.marked = list.marked.isEmpty ? Set(list.content.rows.compactMap { $0.alarm?.id }) : []
+      let shown = Set(list.content.rows.compactMap(\.id))
+      list.marked = shown.isSubset(of: list.marked) ? [] : list.marked.union(shown)
       return []
     case .help:
       mode = .help(LineEditor(), top: 0)
@@ -68,18 +69,29 @@ extension UIState {
     }
     let ids = targets.map(\.id)
     let words = ids.map(\.text)
+    // Those among several that wait for an answer. Without any, the reason is shown.
+    let waiting = targets.filter { [.ringing, .snoozed, .pending, .missed].contains($0.state) }
+    let answered = waiting.isEmpty ? ids : waiting.map(\.id)
     let title = targets.count == 1 ? first.title : "\(targets.count) alarms"
     switch command {
-    case .done: return [.answer(.done, ids)]
+    case .done:
+      if targets.count == 1, first.state == .active {
+        return begin(
+          .command, "done \(first.id.short) --early",
+          hint: TextWidth.wrapped(
+            "\(first.title) has not rung yet. Enter marks its next occurrence as done.",
+            to: size.columns - 2))
+      }
+      return [.answer(.done, answered)]
     case .stop:
       guard list.content.holdsToStop, targets.contains(where: { $0.state == .ringing }) else {
-        return [.answer(.stop, ids)]
+        return [.answer(.stop, answered)]
       }
-      var holding = Holding(title: title, ids: ids)
+      var holding = Holding(title: title, ids: answered)
       holding.hold.press(at: now)
       mode = .holding(holding)
       return []
-    case .snooze: return [.answer(.snooze, ids)]
+    case .snooze: return [.answer(.snooze, answered)]
     case .skip: return [.answer(.skip, ids)]
     case .snoozeFor:
       return begin(
@@ -93,11 +105,11 @@ extension UIState {
       return begin(.words(label: "New title", verb: "rename", [first.id]), first.title)
     case .edit:
       if targets.count == 1 { return [.readForm(first.id)] }
-      message = Message(
-        text:
-          "The form is for one alarm. For several: \(keys.name(of: .commandLine))edit \(list.filter.isEmpty ? "+tag" : list.filter) --at 18:00",
-        isError: true)
-      return []
+      return begin(
+        .command, "edit " + targets.map { $0.id.short + " " }.joined(),
+        hint: TextWidth.wrapped(
+          "For all \(targets.count), such as: --at 18:00, --tag +home, --warn 10m",
+          to: size.columns - 2))
     case .pause:
       if targets.allSatisfy(\.isPaused) { return [.run(["resume"] + words)] }
       return begin(

@@ -9,8 +9,7 @@ extension UIState {
   mutating func begin(
     _ purpose: Prompt.Purpose, _ text: String, hint: [String] = []
   ) -> [UIEffect] {
-    var prompt = Prompt(purpose: purpose, editor: LineEditor(text))
-    prompt.preview = hint
+    let prompt = Prompt(purpose: purpose, editor: LineEditor(text), hint: hint, preview: hint)
     mode = .prompt(prompt)
     hasOpened = true
     return effects(of: prompt)
@@ -30,6 +29,8 @@ extension UIState {
     case .key(let key):
       switch (key.code, key.isControl) {
       case (.escape, _), (.character("c"), true), (.character("g"), true): return cancel(prompt)
+      // The end of input.
+      case (.character("d"), true) where prompt.editor.text.isEmpty: return cancel(prompt)
       case (.enter, _): return accept(prompt)
       case (.character("z"), true): return [.suspend]
       case (.tab, _):
@@ -49,7 +50,12 @@ extension UIState {
       }
     default: return []
     }
-    if [.filter, .command].contains(prompt.purpose) { prompt.preview = [] }
+    switch prompt.purpose {
+    case .filter, .command: prompt.preview = []
+    // The reason of a refusal is about the text before.
+    case .words: prompt.preview = prompt.hint
+    case .add: break
+    }
     prompt.completions = []
     mode = .prompt(prompt)
     return effects(of: prompt)
@@ -122,10 +128,10 @@ extension UIState {
     var editor = editor
     let count = keys.matching(editor.text, in: place).count
     let page = layout.main.rows - 1
-    func scrolled(_ steps: Int) -> Int { max(0, min(top + steps, count - 1)) }
+    func scrolled(_ steps: Int) -> Int { clamped(top + steps, count) }
     switch (key.code, key.isControl) {
     case (.escape, _), (.character("c"), true): mode = .browsing
-    case (.character("q"), false) where editor.text.isEmpty: mode = .browsing
+    // Every letter is part of a word that is searched for: `quit` must neither close this nor go on as keys of the list.
     case (.character("?"), false) where editor.text.isEmpty: mode = .browsing
     case (.down, _): mode = .help(editor, top: scrolled(1))
     case (.up, _): mode = .help(editor, top: scrolled(-1))

@@ -19,6 +19,7 @@ extension UIState {
     case .input(let input): return handle(input)
     case .resized(let size):
       self.size = size
+      message = message?.wrapped(to: size.columns - 2)
       return readShown()
     case .list(let content, let filter):
       guard filter == list.filter else { return [] }
@@ -99,12 +100,11 @@ extension UIState {
     let before = list
     list.content = content
     list.loadedFilter = list.filter
-    let rows = content.rows.compactMap(\.alarm)
-    list.marked.formIntersection(rows.map(\.id))
+    if !list.marked.isEmpty { list.marked.formIntersection(content.rows.compactMap(\.id)) }
     if list.selectedIndex == nil {
-      let place = before.selectedIndex ?? 0
-      let after = content.rows.dropFirst(place).compactMap(\.alarm).first ?? rows.last
-      list.selected = after?.id
+      let rows = content.rows
+      let after = rows.indices.dropFirst(before.selectedIndex ?? 0).first { rows[$0].id != nil }
+      list.selected = (after ?? rows.lastIndex { $0.id != nil }).flatMap { rows[$0].id }
     }
     if list.selected == nil { showsDetails = false }
     scrollToSelection()
@@ -113,27 +113,34 @@ extension UIState {
     if before.isLoaded, content.ringing.contains(where: { !rang.contains($0.id) }) {
       effects.append(.bell)
     }
-    if before.isLoaded {
-      let old = Dictionary(
-        before.content.rows.compactMap(\.alarm).map { ($0.id, $0) }, uniquingKeysWith: { $1 })
-      var new = rows.filter {
-        old[$0.id].map { [row = $0] in
-          row.title != $0.title || row.state != $0.state || row.line != $0.line
-        } ?? true
-      }
-      // A new width changes every line, and a new minute changes countdowns.
-      let isNewMinute = before.content.clock != content.clock
-      if isNewMinute {
-        new.removeAll { row in
-          old[row.id].map { $0.title == row.title && $0.state == row.state } ?? false
-        }
-      }
-      if new.count < max(2, rows.count), before.filter == list.filter {
-        list.changed.formUnion(new.map(\.id))
-        if !new.isEmpty { effects.append(.endMarks) }
+    if before.isLoaded, before.loadedFilter == list.filter {
+      let new = UIState.changes(in: content, since: before.content)
+      // A new width changes every line.
+      if !new.isEmpty, new.count < max(2, content.rows.count { $0.id != nil }) {
+        list.changed.formUnion(new)
+        effects.append(.endMarks)
       }
     }
     return effects
+  }
+
+  /// Returns the alarms that are new or look different. In a new minute, the times until they ring do not count.
+  private static func changes(in content: ListContent, since before: ListContent) -> [Identifier] {
+    let (old, new) = (before.rows, content.rows)
+    // Most changes are about few lines, so that what is equal at the start and at the end is left out.
+    let common = min(old.count, new.count)
+    let start = (0..<common).first { old[$0] != new[$0] } ?? common
+    let end = (0..<common - start).first { old[old.count - 1 - $0] != new[new.count - 1 - $0] }
+    let count = end ?? common - start
+    let known = Dictionary(
+      old[start..<old.count - count].compactMap(\.alarm).map { ($0.id, $0) },
+      uniquingKeysWith: { $1 })
+    let isNewMinute = before.clock != content.clock
+    return new[start..<new.count - count].compactMap(\.alarm).filter { row in
+      guard let known = known[row.id] else { return true }
+      return known.title != row.title || known.state != row.state
+        || known.line != row.line && !isNewMinute
+    }.map(\.id)
   }
 
   /// Shows a prompt again whose command was refused, with the reason. Returns nil after any other end.
@@ -191,7 +198,7 @@ extension UIState {
   private mutating func refuse(_ form: Form, _ reason: [String]) -> [UIEffect] {
     var form = form
     form.isSaving = false
-    form.preview = reason
+    form.preview = reason.flatMap { TextWidth.wrapped($0, to: max(8, size.columns - 2)) }
     mode = .form(form)
     return readShown()
   }
@@ -200,6 +207,10 @@ extension UIState {
 
   private mutating func handle(_ input: InputEvent) -> [UIEffect] {
     if case .repeated(let key) = input { return handle(.key(key)) }
+    // Nobody would see what another key does.
+    if isTooSmall, input != .key(Key(.character("c"), control: true)), input != .key(Key("q")) {
+      return []
+    }
     switch (mode, input) {
     case (.form(let form), _): return type(input, into: form)
     case (.holding(let holding), .key(let key)): return hold(key, holding)
@@ -219,7 +230,8 @@ extension UIState {
     case (.browsing, .click(let column, let row)): return click(column, row)
     case (.browsing, .wheel(let steps, _, _)): return scroll(by: steps * 3)
     case (.help(let editor, let top), .wheel(let steps, _, _)):
-      mode = .help(editor, top: max(0, top + steps * 3))
+      let count = keys.matching(editor.text, in: place).count
+      mode = .help(editor, top: clamped(top + steps * 3, count))
     case (.output(let title, var page), .wheel(let steps, _, _)):
       page.top = clamped(page.top + steps * 3, page.lines.count)
       mode = .output(title: title, page)
@@ -344,9 +356,10 @@ extension UIState {
       }
     if let target {
       page.selected = target
-      // The heading above the first line is shown, too.
+      // The heading above the first line is shown, too, and what belongs to the line, which is below it.
       let head = target == openable.first && target < rows ? 0 : max(0, target - 1)
-      page.top = max(target - rows + 1, min(page.top, head))
+      let next = openable.first { $0 > target } ?? page.lines.count
+      page.top = max(min(next - 1, target + rows - 2) - rows + 1, min(page.top, head))
     } else {
       page.top = clamped(page.top + steps, page.lines.count)
       let visible = openable.filter { $0 >= page.top && $0 < page.top + rows }

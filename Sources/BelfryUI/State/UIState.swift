@@ -60,7 +60,7 @@ package struct UIState: Sendable {
   }
 
   /// The list of alarms.
-  package struct ListState: Hashable, Sendable {
+  package struct ListState: Equatable, Sendable {
     package internal(set) var content = ListContent()
     /// The selected alarm; nil if there is none.
     package internal(set) var selected: Identifier?
@@ -132,6 +132,12 @@ package struct UIState: Sendable {
 
     init(text: String, isError: Bool) { self.init(lines: [text], isError: isError) }
 
+    /// Returns the message for another width.
+    func wrapped(to columns: Int) -> Message {
+      let text = lines.joined(separator: " ")
+      return Message(lines: TextWidth.wrapped(text, to: max(8, columns)), isError: isError)
+    }
+
     /// Returns the text of a result in a width, on one line if that has room; none if there is no text. The line of messages
     /// has a color of its own.
     static func lines(of outcome: UIEvent.Outcome, columns: Int) -> [String] {
@@ -169,6 +175,8 @@ package struct UIState: Sendable {
 
     package let purpose: Purpose
     package internal(set) var editor: LineEditor
+    /// Lines about what can be typed.
+    package var hint: [String] = []
     /// The meaning of the text, shown above the line.
     package internal(set) var preview: [String] = []
     /// The words that can complete the text.
@@ -224,6 +232,11 @@ package struct UIState: Sendable {
 
   /// The areas of the screen.
   package var layout: Layout { Layout(self) }
+
+  /// True if the screen is too small for anything but the words that say so.
+  var isTooSmall: Bool {
+    size.columns < Layout.least.columns || size.rows < Layout.least.rows
+  }
 }
 
 /// Something that happens.

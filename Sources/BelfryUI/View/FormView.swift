@@ -8,12 +8,13 @@ enum FormView {
   static func draw(_ form: Form, _ layout: Layout, _ buffer: inout Buffer) {
     let area = layout.main
     let top = top(form, area)
-    let width = min(area.columns / 2, (form.fields.map { $0.label.count }.max() ?? 0) + 4)
+    let width = min(
+      area.columns * 3 / 5, (form.fields.map { $0.label.count }.max() ?? 0) + 4)
     for index in form.fields.indices.dropFirst(top).prefix(shownFields(form, area)) {
       let row = area.row + index - top
       let isSelected = index == form.selected
       let mark = form.isChanged(index) ? "*" : " "
-      buffer.put(mark, column: area.column, row: row, .bold)
+      buffer.put(mark, column: area.column, row: row, mark == " " ? .plain : .bold)
       buffer.put(
         form.fields[index].label, column: area.column + 1, row: row,
         isSelected ? .bold : .faint, until: area.column + width)

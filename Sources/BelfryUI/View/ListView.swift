@@ -5,7 +5,8 @@ enum ListView {
   static func draw(_ state: UIState, in area: Area, _ buffer: inout Buffer) {
     let list = state.list
     if list.content.rows.isEmpty {
-      let lines = list.content.placeholder.split(separator: "\n").map(String.init)
+      let lines = list.content.placeholder
+        .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
       return PageView.draw(list.isLoaded ? lines : nil, 0, in: area, &buffer)
     }
     for offset in 0..<min(area.rows, max(0, list.content.rows.count - list.top)) {
@@ -17,8 +18,7 @@ enum ListView {
       case .alarm(let alarm):
         let mark =
           list.marked.contains(alarm.id) ? "*" : list.changed.contains(alarm.id) ? "+" : " "
-        buffer.put(
-          mark, column: area.column, row: row, .bold)
+        buffer.put(mark, column: area.column, row: row, mark == " " ? .plain : .bold)
         // The lines of the list begin with two spaces.
         buffer.put(styled: alarm.line.text, column: area.column + 1, row: row, until: limit)
         guard alarm.id == list.selected else { continue }

@@ -70,8 +70,17 @@ enum PromptView {
     if !notes.isEmpty {
       buffer.put(TextWidth.cut(text, to: room), column: column, row: area.row, .faint)
     } else if column == 1, let problem = state.list.content.problems.first {
-      buffer.put(TextWidth.cut(problem, to: room), column: column, row: area.row, .bold)
+      buffer.put(cut(problem, to: room), column: column, row: area.row, .bold)
     }
+  }
+
+  /// Returns a sentence that is cut before the command at its end, which says what to do.
+  private static func cut(_ problem: String, to room: Int) -> String {
+    guard TextWidth.of(problem) > room,
+      let start = problem.ranges(of: ": belfry ").last?.lowerBound,
+      case let left = room - TextWidth.of(String(problem[start...])), left >= 8
+    else { return TextWidth.cut(problem, to: room) }
+    return TextWidth.cut(String(problem[..<start]), to: left) + problem[start...]
   }
 
   /// Returns a sentence about what rings and is not on the screen; nil if nothing does.

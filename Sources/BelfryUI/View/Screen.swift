@@ -6,7 +6,7 @@ extension UIState {
   /// Draws the screen.
   package func render() -> Buffer {
     var buffer = Buffer(size)
-    guard size.columns >= Layout.least.columns, size.rows >= Layout.least.rows else {
+    if isTooSmall {
       let text = "Belfry needs \(Layout.least.columns) columns and \(Layout.least.rows) rows."
       for (row, line) in TextWidth.wrapped(text, to: max(8, size.columns)).enumerated() {
         buffer.put(line, column: 0, row: row)

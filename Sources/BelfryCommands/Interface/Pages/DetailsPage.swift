@@ -27,7 +27,7 @@ struct DetailsPage {
     let statistics = source.statistics(of: [card.summary], waits: false).first?.statistics
     let text = card.text(
       store.deviceNames(), in: store, lastDone: statistics?.lastDone, statistics,
-      later: DetailsPage.laterDates)
+      later: DetailsPage.laterDates, hasFile: false)
     var lines = StyledText.lines(of: text)
     if let progress = try CascadeProgress(alarm, in: store) {
       // The heading repeats the card.

@@ -1,0 +1,157 @@
+import BelfryCore
+import BelfryTerminal
+import Testing
+
+@testable import BelfryUI
+
+/// Keys that must not do more than a person expects.
+@Suite struct UISafetyTests {
+  private func isBrowsing(_ ui: UIFixture) -> Bool {
+    if case .browsing = ui.state.mode { true } else { false }
+  }
+
+  private func prompt(_ ui: UIFixture) -> UIState.Prompt? {
+    if case .prompt(let prompt) = ui.state.mode { prompt } else { nil }
+  }
+
+  @Test("Every letter that is typed into the help searches, also q")
+  func helpSearch() {
+    var ui = UIFixture()
+    ui.press("?")
+    ui.type("quit")
+    #expect(ui.asked.isEmpty && !isBrowsing(ui))
+    #expect(ui.lines[1].contains("q") && ui.lines[22].contains("keys: quit"))
+    ui.press("esc")
+    #expect(isBrowsing(ui) && ui.asked.isEmpty)
+    // The last keys stay at the end of the screen.
+    ui.press("?", "pagedown", "pagedown", "pagedown")
+    #expect(!ui.lines[21].isEmpty && !ui.lines[1].isEmpty)
+  }
+
+  @Test("On a screen that is too small to show anything, only the keys that end it count")
+  func tooSmall() {
+    for size in [Size(20, 5), Size(39, 24), Size(80, 9)] {
+      var ui = UIFixture()
+      ui.send(.resized(size))
+      ui.press("S", "space", "j", "x", "y", ":")
+      ui.send(.input(.click(column: 1, row: 3)))
+      #expect(ui.asked.isEmpty && isBrowsing(ui))
+      ui.press("q")
+      #expect(ui.asked == [.quit])
+      ui.send(.resized(Size(80, 24)))
+      #expect(ui.selected == "Alarm 0" && ui.state.list.marked.isEmpty)
+    }
+  }
+
+  @Test("A message has the width of the screen, also after another one")
+  func messageWidth() {
+    var ui = UIFixture(size: Size(40, 12))
+    ui.send(.ended(.init(lines: ["One sentence that is longer than forty columns by far."])))
+    #expect(ui.lines[9].hasPrefix(" One sentence") && !ui.lines[10].isEmpty)
+    ui.send(.resized(Size(80, 24)))
+    #expect(ui.lines[22] == " One sentence that is longer than forty columns by far.")
+  }
+
+  @Test("An answer to several marked alarms is for those that wait for one")
+  func markedAnswers() {
+    var ui = UIFixture()
+    for number in [3, 5] { ui.alarms[number] = UIFixture.row(number, state: .ringing) }
+    ui.send(.changed)
+    ui.press("v", "d")
+    #expect(ui.asked == [.answer(.done, [ui.alarms[3].id, ui.alarms[5].id])])
+    ui.asked = []
+    ui.press("z", "s")
+    #expect(ui.asked.count == 2 && ui.asked.allSatisfy { $0 != .answer(.stop, []) })
+    // Each one has a next occurrence.
+    ui.asked = []
+    ui.press("S")
+    guard case .answer(.skip, let skipped)? = ui.asked.first else {
+      Issue.record("\(ui.asked)")
+      return
+    }
+    #expect(skipped.count == 12)
+  }
+
+  @Test("v marks all that are shown, and unmarks them only if each one is marked")
+  func markAll() {
+    var ui = UIFixture()
+    ui.press("space", "space", "v")
+    #expect(ui.state.list.marked.count == 12)
+    ui.press("v")
+    #expect(ui.state.list.marked.isEmpty)
+  }
+
+  @Test("To mark the next occurrence as done, one confirms the command")
+  func doneEarly() throws {
+    var ui = UIFixture()
+    ui.press("d")
+    let command = "done \(ui.alarms[0].id.short) --early"
+    #expect(prompt(ui)?.editor.text == command && ui.asked.isEmpty)
+    #expect(ui.lines[20].contains("Alarm 0 has not rung yet."), "\(ui.lines)")
+    ui.press("enter")
+    #expect(ui.asked == [.run(["done", ui.alarms[0].id.short, "--early"])])
+    ui.asked = []
+    ui.send(.ended(.init(lines: ["Done: Alarm 0."])))
+    ui.press("d", "esc")
+    #expect(ui.asked.isEmpty && isBrowsing(ui))
+  }
+
+  @Test("To edit several alarms, one completes the command")
+  func editMarked() {
+    var ui = UIFixture()
+    ui.press("space", "space", "e")
+    let ids = ui.alarms.prefix(2).map(\.id.short)
+    #expect(prompt(ui)?.editor.text == "edit \(ids[0]) \(ids[1]) ")
+    ui.type("--tag +home")
+    ui.press("enter")
+    #expect(ui.asked == [.run(["edit", ids[0], ids[1], "--tag", "+home"])])
+  }
+
+  @Test("The reason of a refusal ends with the text that it is about")
+  func staleRefusal() {
+    var ui = UIFixture()
+    ui.press("m")
+    ui.type("banana")
+    ui.press("enter")
+    guard case .run(let words)? = ui.asked.last else {
+      Issue.record("\(ui.asked)")
+      return
+    }
+    ui.send(
+      .ended(.init(title: words.joined(separator: " "), lines: ["error: no time."], isError: true)))
+    #expect(ui.lines.contains(" error: no time."))
+    ui.press("backspace")
+    #expect(
+      !ui.lines.contains(" error: no time.") && ui.lines.contains { $0.hasPrefix(" To when?") })
+  }
+
+  @Test("The lines that another filter shows are not marked as changed")
+  func filterMarks() {
+    var ui = UIFixture()
+    ui.press("/")
+    ui.type("7")
+    ui.press("enter", "esc")
+    #expect(ui.state.list.changed.isEmpty && ui.state.list.content.rows.count == 13)
+  }
+
+  @Test("A problem that is too long keeps the command that solves it")
+  func longProblem() {
+    var ui = UIFixture()
+    var content = ui.content("")
+    content.problems = [
+      "The scheduler does not run, so no alarm rings on this device: belfry service install"
+    ]
+    ui.send(.list(content, filter: ""))
+    #expect(ui.lines[22].hasSuffix("…: belfry service install"), "\(ui.lines[22])")
+    #expect(ui.lines[22].count <= 80)
+  }
+
+  @Test("Ctrl-D ends a prompt without a text")
+  func endOfInput() {
+    var ui = UIFixture()
+    ui.press("a", "x", "ctrl-d")
+    #expect(!isBrowsing(ui))
+    ui.press("backspace", "ctrl-d")
+    #expect(isBrowsing(ui))
+  }
+}
