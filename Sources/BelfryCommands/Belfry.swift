@@ -205,10 +205,9 @@ struct Belfry: ParsableCommand {
   /// Returns the parser's message as an error with a hint. The parser's own text has several lines of usage.
   private static func usageError(_ error: any Error, arguments: [String]) -> CommandError {
     let values = arguments.filter { !$0.hasPrefix("-") }
-    // The store can be named before the command.
-    let words = arguments.first == "--store" ? arguments.dropFirst(2) : arguments[...]
-    let first = words.first { !$0.hasPrefix("--store=") }
-    if let first, !first.hasPrefix("-"), !words.contains(where: commandNames.contains) {
+    let words = withoutRootOptions(arguments)
+    if let first = words.first, !first.hasPrefix("-"), !words.contains(where: commandNames.contains)
+    {
       return unknownCommand(first)
     }
     let line = message(for: error).split(separator: "\n").first.map(String.init) ?? "wrong usage"

@@ -36,7 +36,7 @@ import Testing
       (false, "r\u{15}Pay the rent\r", ["rename", "rent", "Pay the rent"]),
       (false, ":note rent call first\r", ["note", "rent", "call", "first"]),
       (false, ":tag +home rent\r", ["tag", "+home", "rent"]),
-      (false, "t:sync\ru", ["list"]),
+      (false, "t:sync\ru", ["list"]), (false, "d\r", ["done", "rent", "--early"]),
     ])
   func verbs(rings: Bool, keys: String, words: [String]) async throws {
     let (screen, line) = (try await sandbox(rings: rings), try await sandbox(rings: rings))
@@ -73,6 +73,27 @@ import Testing
     #expect(left.status == 1 && left.out.contains("no alarm was added."), "\(left.out)")
     let list = try await sandbox.belfry("list", "--json", now: Self.typed)
     #expect(list.array.count == 1)
+  }
+
+  @Test("A date in the past is refused in words while it is typed")
+  func pastDate() async throws {
+    let sandbox = try await sandbox()
+    let shown = try await sandbox.onTerminal(
+      "add", input: "Call 1 jan 2020 9am", after: "A new alarm",
+      then: ("\u{3}", after: "has no future occurrence"), now: Self.typed)
+    #expect(shown.status == 1 && !shown.out.contains("noFutureOccurrence"), "\(shown.out)")
+  }
+
+  @Test("The screen of somebody new is a welcome, which no command repeats")
+  func welcome() async throws {
+    let sandbox = try Sandbox()
+    let shown = try await sandbox.onTerminal(
+      "ui", input: "q", after: "Notifications:", now: Self.typed, welcomed: false)
+    #expect(shown.status == 0 && shown.out.contains("Welcome to Belfry."), "\(shown.out)")
+    #expect(shown.out.contains("it does not run yet, so no alarm rings: belfry service install"))
+    let added = try await sandbox.onTerminal(
+      "add", "Tea", "daily", "9am", input: "", now: Self.typed, welcomed: false)
+    #expect(added.out.contains("Added Tea") && !added.out.contains("Welcome"), "\(added.out)")
   }
 
   @Test("Without a change, edit shows a form")

@@ -20,11 +20,13 @@ struct EmptyScreen {
   ///   - hasStore: false if there is no store yet.
   func text(isFirst: Bool, hasStore: Bool) -> String {
     let welcome = hasStore ? [] : [style.paint("Welcome to Belfry.", .bold), ""]
-    let beginning = [
-      "No alarms yet. Press a and type one:",
-      "  " + style.paint("Rent every month on the 1st at 9am", .cyan), "",
-      "The alarms of another device: quit, then belfry clone URL",
-    ]
+    let beginning =
+      [
+        "No alarms yet. Press a and type one:",
+        "  " + style.paint("Rent every month on the 1st at 9am", .cyan), "",
+      ]
+      + TextWidth.wrapped(
+        "The alarms of another device: quit, then belfry clone URL", to: style.width ?? 80)
     let text = (welcome + beginning).joined(separator: "\n")
     if isFirst { return text }
     let machine = Blocking.run { await Welcome.machine(context) }
