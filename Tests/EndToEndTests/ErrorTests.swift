@@ -23,7 +23,7 @@ import Testing
     (["frobnicate"], Int32(2), "'frobnicate' is not a belfry command"),
     (["lst"], 2, "Did you mean 'list'?"),
     (["doen", "rent"], 2, "Did you mean 'done'?"),
-    (["--store", "done", "--color=never", "--no-pager", "doen", "rent"], 2, "Did you mean 'done'?"),
+    (["--store", "done", "--no-pager", "doen", "rent"], 2, "Did you mean 'done'?"),
     (["add", "x", "--once", "2026-02-30T10:00"], 2, "2026-02-30T10:00"),
     (["add", "x", "--once", "2020-01-01T10:00"], 2, "no future occurrence"),
     (["add", "x", "--at", "25:00"], 2, "there is no time of day '25:00'"),
