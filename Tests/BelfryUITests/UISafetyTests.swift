@@ -134,6 +134,19 @@ import Testing
     #expect(ui.state.list.changed.isEmpty && ui.state.list.content.rows.count == 13)
   }
 
+  @Test("A filter is named beside a message that leaves room for it")
+  func filterAndMessage() {
+    var ui = UIFixture()
+    ui.press("/")
+    ui.type("7")
+    ui.press("enter")
+    #expect(ui.lines[22] == " filter: 7")
+    ui.send(.ended(.init(lines: ["Skipped: Alarm 7."])))
+    #expect(ui.lines[22].hasPrefix(" Skipped: Alarm 7. ") && ui.lines[22].hasSuffix("filter: 7"))
+    ui.send(.ended(.init(lines: [String(repeating: "x", count: 75)])))
+    #expect(!ui.lines[22].contains("filter"))
+  }
+
   @Test("A problem that is too long keeps the command that solves it")
   func longProblem() {
     var ui = UIFixture()

@@ -1,4 +1,4 @@
-import Dispatch
+import Glibc
 import Synchronization
 
 /// Work on several cores: the mapping of an index range if it is large enough to benefit, or two closures.
@@ -18,7 +18,7 @@ public enum Chunks {
     let chunks = 4
     let size = (count + chunks - 1) / chunks
     let parts = Mutex([[Element]](repeating: [], count: chunks))
-    DispatchQueue.concurrentPerform(iterations: chunks) { number in
+    perform(chunks) { number in
       let part = transform(min(count, number * size)..<min(count, (number + 1) * size))
       parts.withLock { $0[number] = part }
     }
@@ -31,6 +31,36 @@ public enum Chunks {
   public static func both(_ first: @escaping () -> Void, and second: @escaping () -> Void) {
     // Sound: the closures share no mutable state, and each runs once, on one thread, while the caller waits.
     nonisolated(unsafe) let (first, second) = (first, second)
-    DispatchQueue.concurrentPerform(iterations: 2) { $0 == 0 ? first() : second() }
+    perform(2) { $0 == 0 ? first() : second() }
+  }
+
+  /// Runs a body for each number below a count, on as many cores as there are, and returns when all have ended.
+  ///
+  /// Dispatch would go on to wake the process each second.
+  private static func perform(_ count: Int, _ body: @Sendable (Int) -> Void) {
+    let numbers = Numbers(count)
+    withoutActuallyEscaping(body) { body in
+      let others = (1..<max(1, min(count, cores))).compactMap { _ in
+        BackgroundThread.create { while let number = numbers.next() { body(number) } }
+      }
+      // Without another thread, this one does all of the work.
+      while let number = numbers.next() { body(number) }
+      for thread in others { pthread_join(thread, nil) }
+    }
+  }
+
+  private static let cores = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+
+  /// The numbers below a count that no thread has taken.
+  private final class Numbers: Sendable {
+    private let count: Int
+    private let taken = Atomic(0)
+
+    init(_ count: Int) { self.count = count }
+
+    func next() -> Int? {
+      let number = taken.wrappingAdd(1, ordering: .relaxed).oldValue
+      return number < count ? number : nil
+    }
   }
 }

@@ -23,6 +23,15 @@ public enum BackgroundThread {
   ///
   /// - Returns: False if the system refuses to create a thread. `body` does not run in that case.
   public static func tryStart(_ body: @escaping @Sendable () -> Void) -> Bool {
+    guard let thread = create(body) else { return false }
+    pthread_detach(thread)
+    return true
+  }
+
+  /// Runs `body` in a new thread.
+  ///
+  /// - Returns: The thread, to be joined. Nil if the system refuses to create one: `body` does not run in that case.
+  static func create(_ body: @escaping @Sendable () -> Void) -> pthread_t? {
     var thread = pthread_t()
     let work = Unmanaged.passRetained(Work(body))
     let result = pthread_create(
@@ -34,9 +43,8 @@ public enum BackgroundThread {
       }, work.toOpaque())
     guard result == 0 else {
       work.release()
-      return false
+      return nil
     }
-    pthread_detach(thread)
-    return true
+    return thread
   }
 }

@@ -52,14 +52,18 @@ enum PromptView {
     if let message = state.message {
       let style = message.isError ? CellStyle(.palette(1), on: .standard, .bold) : .plain
       drawPreview(message.lines.dropLast(), above: area, &buffer)
-      buffer.put(styled: message.lines.last ?? "", column: 1, row: area.row, style)
+      let last = message.lines.last ?? ""
+      buffer.put(styled: last, column: 1, row: area.row, style)
+      // A filtered list must not look as if the others were lost.
+      let column = area.columns - TextWidth.of(filter(of: state)) - 1
+      if column > TextWidth.of(last) + 2 {
+        buffer.put(filter(of: state), column: column, row: area.row, .faint)
+      }
       return
     }
     var notes: [String] = []
     if !state.list.marked.isEmpty { notes.append("\(state.list.marked.count) marked") }
-    if state.tab == .alarms, !state.list.filter.isEmpty {
-      notes.append("filter: \(state.list.filter)")
-    }
+    if !filter(of: state).isEmpty { notes.append(filter(of: state)) }
     if let running = state.running { notes = ["belfry \(running) …"] }
     var column = 1
     if let text = ringingText(state, area) {
@@ -72,6 +76,11 @@ enum PromptView {
     } else if column == 1, let problem = state.list.content.problems.first {
       buffer.put(cut(problem, to: room), column: column, row: area.row, .bold)
     }
+  }
+
+  /// Returns the note that the list is filtered; an empty text if it is not shown or not filtered.
+  private static func filter(of state: UIState) -> String {
+    state.tab == .alarms && !state.list.filter.isEmpty ? "filter: \(state.list.filter)" : ""
   }
 
   /// Returns a sentence that is cut before the command at its end, which says what to do.
