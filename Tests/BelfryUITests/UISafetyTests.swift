@@ -59,9 +59,16 @@ import Testing
     ui.send(.changed)
     ui.press("v", "d")
     #expect(ui.asked == [.answer(.done, [ui.alarms[3].id, ui.alarms[5].id])])
+    // One that is pending cannot be stopped, and does not keep the others from it.
     ui.asked = []
-    ui.press("z", "s")
-    #expect(ui.asked.count == 2 && ui.asked.allSatisfy { $0 != .answer(.stop, []) })
+    ui.alarms[7] = UIFixture.row(7, state: .pending)
+    ui.send(.changed)
+    ui.press("z", "s", "d")
+    let ids = [3, 5, 7].map { ui.alarms[$0].id }
+    #expect(
+      ui.asked == [
+        .answer(.snooze, Array(ids[..<2])), .answer(.stop, Array(ids[..<2])), .answer(.done, ids),
+      ])
     // Each one has a next occurrence.
     ui.asked = []
     ui.press("S")

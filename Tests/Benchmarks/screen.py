@@ -4,10 +4,11 @@ from contextlib import suppress
 from datetime import timedelta
 
 from cells import figure, percentile, target
-from options import BASE, MIDDLE, QUICK, SIZES
+from life import build_used_store
+from options import BASE, MIDDLE, QUICK, SIZES, SMALL, SPAN, YEARS
 from proc import memory, wakes
-from sandbox import ENVIRONMENT, Failure, belfry, git, progress, run, work
-from stores import clone_for_git, fill_store, import_commits
+from sandbox import ENVIRONMENT, Failure, belfry, git, instant, progress, run, work
+from stores import clone_for_git, copy_alarm, fill_store, import_commits
 
 STARTS, KEYS = (3, 40) if QUICK else (11, 400)
 IDLE = 10 if QUICK else 60  # seconds without a key
@@ -125,6 +126,15 @@ def appointments(size):
             file.write(f"{day:%m/%d/%Y @ %H:%M} -> {day + timedelta(minutes=5):%m/%d/%Y @ %H:%M} {{1W}} |Alarm number {number}\n")
     return folder
 
+def years_of_use():
+    """Returns a screen of a store with as many alarms as in the middle size, and years of log."""
+    progress(f"screen: building {MIDDLE.label} alarms with {SPAN} of use")
+    store = work("screen-years")
+    identifiers, _ = build_used_store(store)
+    copy_alarm(store, identifiers[0], MIDDLE.alarms - SMALL.alarms)
+    run(belfry(store, "list"), BASE)
+    return Screen("belfry ui", f"{MIDDLE.label}, {SPAN}", ["/usr/bin/env", f"BELFRY_NOW={instant(BASE)}", *belfry(store, "ui")])
+
 def measure_screens():
     measured = []
     for size in SIZES:
@@ -132,6 +142,8 @@ def measure_screens():
         store = work(f"screen-{size.alarms}")
         fill_store(store, size, None)
         measured.append(Screen("belfry ui", size.label, belfry(store, "ui")))
+    if YEARS:
+        measured.append(years_of_use())
     if path := shutil.which("lazygit"):
         # Its panel of commits, with as many commits as alarms.
         measured.append(Screen("lazygit", MIDDLE.label, [path, "-ucf", lazygit_options(), "-p", commits(MIDDLE)], opening=(b"4",)))
@@ -152,14 +164,14 @@ def print_screens(measured):
         return
     print(f"\nFull screens of 80 columns and 24 rows: {STARTS} starts, {KEYS} keys that move the selection")
     columns = ["first ms", "key ms", "99%", "bytes", "wakes/min", "MB"]
-    print(f"{'':20}{'alarms':>8}" + "".join(f"{column:>11}" for column in columns))
+    print(f"{'':20}{'alarms':>16}" + "".join(f"{column:>11}" for column in columns))
     for each in measured:
         if each.failure:
-            print(f"{each.name:20}{each.label:>8}    failed: {each.failure}")
+            print(f"{each.name:20}{each.label:>16}    failed: {each.failure}")
             continue
         values = [statistics.median(each.firsts), statistics.median(each.delays), percentile(each.delays)]
         values += [statistics.median(each.bytes), each.wakes, each.memory]
-        print(f"{each.name:20}{each.label:>8}" + "".join(f"{figure(value):>11}" for value in values))
+        print(f"{each.name:20}{each.label:>16}" + "".join(f"{figure(value):>11}" for value in values))
     for name in OTHERS:
         if not any(each.name == name for each in measured):
             print(f"{name} is not installed.")

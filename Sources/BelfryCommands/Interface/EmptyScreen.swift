@@ -2,7 +2,7 @@ import BelfryTerminal
 
 /// The text of a screen without alarms: the way to begin, and whether alarms will ring.
 ///
-/// Before there is a store, it is the welcome, which needs not follow a command later.
+/// Before there is a store, it is the welcome, which need not follow a command later.
 struct EmptyScreen {
   private let context: CommandContext
   private let style: Style

@@ -69,9 +69,12 @@ extension UIState {
     }
     let ids = targets.map(\.id)
     let words = ids.map(\.text)
-    // Those among several that wait for an answer. Without any, the reason is shown.
-    let waiting = targets.filter { [.ringing, .snoozed, .pending, .missed].contains($0.state) }
-    let answered = waiting.isEmpty ? ids : waiting.map(\.id)
+    // Those among several that the answer fits. Without any, the reason is shown.
+    let fitting = targets.filter {
+      $0.state == .ringing || $0.state == .snoozed
+        || command == .done && [.pending, .missed].contains($0.state)
+    }
+    let answered = fitting.isEmpty ? ids : fitting.map(\.id)
     let title = targets.count == 1 ? first.title : "\(targets.count) alarms"
     switch command {
     case .done:
