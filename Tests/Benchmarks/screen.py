@@ -8,7 +8,7 @@ from life import build_used_store
 from options import BASE, MIDDLE, QUICK, SIZES, SMALL, SPAN, YEARS
 from proc import memory, wakes
 from sandbox import ENVIRONMENT, Failure, belfry, git, instant, progress, run, work
-from stores import clone_for_git, copy_alarm, fill_store, import_commits
+from stores import clone_for_git, copy_alarm, fill_store, first_alarm, import_commits
 
 STARTS, KEYS = (3, 40) if QUICK else (11, 400)
 IDLE = 10 if QUICK else 60  # seconds without a key
@@ -130,9 +130,11 @@ def years_of_use():
     """Returns a screen of a store with as many alarms as in the middle size, and years of log."""
     progress(f"screen: building {MIDDLE.label} alarms with {SPAN} of use")
     store = work("screen-years")
-    identifiers, _ = build_used_store(store)
-    copy_alarm(store, identifiers[0], MIDDLE.alarms - SMALL.alarms)
-    run(belfry(store, "list"), BASE)
+    build_used_store(store)
+    # The other alarms are new, so that none of them is due.
+    copy_alarm(store, first_alarm(store), MIDDLE.alarms - SMALL.alarms - 1)
+    # Belfry takes over the commit of git.
+    run(belfry(store, "tick"), BASE)
     return Screen("belfry ui", f"{MIDDLE.label}, {SPAN}", ["/usr/bin/env", f"BELFRY_NOW={instant(BASE)}", *belfry(store, "ui")])
 
 def measure_screens():
