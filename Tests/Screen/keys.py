@@ -28,9 +28,10 @@ def quit_screen(terminal):
             # A command, such as an editor, has the terminal.
             terminal.send("\x03\r")
             terminal.wait(lambda: 1049 in terminal.modes.on, limit=1)
-        # A key that is read together with Esc is another key, Alt-Q.
-        terminal.send("\x1b")
-        terminal.settle(first=0.15)
+        # Twice, because a form with changes asks. A key that is read together with Esc is another key, Alt-Q.
+        for _ in range(2):
+            terminal.send("\x1b")
+            terminal.settle(first=0.15)
         terminal.send("q")
         terminal.end(limit=0.3)
     return terminal.end()
