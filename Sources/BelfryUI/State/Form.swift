@@ -34,7 +34,7 @@ package struct Form: Hashable, Sendable {
   package private(set) var selected = 0
   /// The meaning of the values, or the reason why they are not valid.
   package internal(set) var preview: [String] = []
-  /// True once the person was told that the changes are not saved.
+  /// True after the warning that another Esc discards the changes.
   package internal(set) var isLeaving = false
   /// True while a command saves the values.
   package internal(set) var isSaving = false
@@ -111,9 +111,8 @@ extension UIState {
       switch (key.code, key.isControl) {
       case (.escape, _) where form.words != nil && !form.isLeaving && !form.isSaving:
         form.isLeaving = true
-        form.preview = TextWidth.wrapped(
-          "The changes are not saved. Enter saves them, and esc leaves them out.",
-          to: max(8, size.columns - 2))
+        form.preview = wrapped(
+          "The changes are not saved. Enter saves them, and esc leaves them out.")
         mode = .form(form)
         return []
       case (.escape, _), (.character("c"), true), (.character("g"), true):

@@ -81,9 +81,8 @@ extension UIState {
       if targets.count == 1, first.state == .active {
         return begin(
           .command, "done \(first.id.short) --early",
-          hint: TextWidth.wrapped(
-            "\(first.title) has not rung yet. Enter marks its next occurrence as done.",
-            to: size.columns - 2))
+          hint: wrapped(
+            "\(first.title) has not rung yet. Enter marks its next occurrence as done."))
       }
       return [.answer(.done, answered)]
     case .stop:
@@ -110,9 +109,7 @@ extension UIState {
       if targets.count == 1 { return [.readForm(first.id)] }
       return begin(
         .command, "edit " + targets.map { $0.id.short + " " }.joined(),
-        hint: TextWidth.wrapped(
-          "For all \(targets.count), such as: --at 18:00, --tag +home, --warn 10m",
-          to: size.columns - 2))
+        hint: wrapped("For all \(targets.count), such as: --at 18:00, --tag +home, --warn 10m"))
     case .pause:
       if targets.allSatisfy(\.isPaused) { return [.run(["resume"] + words)] }
       return begin(
@@ -170,7 +167,7 @@ extension UIState {
       if let edit = page.lines[index].edit {
         return begin(
           .words(label: edit.label, verb: edit.verb, []), edit.value,
-          hint: TextWidth.wrapped(edit.hint, to: size.columns - 2))
+          hint: wrapped(edit.hint))
       }
       return page.lines[index].command.map { [.run($0)] } ?? []
     }

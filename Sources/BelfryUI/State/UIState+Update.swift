@@ -154,9 +154,7 @@ extension UIState {
     let isUnfinished = outcome.terminalCommand != nil && refused.prompt.purpose == .add
     guard outcome.isError || isUnfinished, case .browsing = mode else { return nil }
     var prompt = refused.prompt
-    prompt.preview = outcome.lines.flatMap {
-      TextWidth.wrapped(StyledText.plain($0), to: max(8, size.columns - 2))
-    }
+    prompt.preview = outcome.lines.flatMap { wrapped(StyledText.plain($0)) }
     mode = .prompt(prompt)
     return readShown()
       + (isUnfinished ? [.preview(prompt.editor.text, columns: size.columns - 2)] : [])
@@ -198,7 +196,7 @@ extension UIState {
   private mutating func refuse(_ form: Form, _ reason: [String]) -> [UIEffect] {
     var form = form
     form.isSaving = false
-    form.preview = reason.flatMap { TextWidth.wrapped($0, to: max(8, size.columns - 2)) }
+    form.preview = reason.flatMap(wrapped)
     mode = .form(form)
     return readShown()
   }

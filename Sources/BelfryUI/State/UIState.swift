@@ -233,6 +233,11 @@ package struct UIState: Sendable {
   /// The areas of the screen.
   package var layout: Layout { Layout(self) }
 
+  /// Returns the lines of a text between the margins of the screen.
+  func wrapped(_ text: String) -> [String] {
+    TextWidth.wrapped(text, to: max(8, size.columns - 2))
+  }
+
   /// True if the screen is too small for anything but the words that say so.
   var isTooSmall: Bool {
     size.columns < Layout.least.columns || size.rows < Layout.least.rows
