@@ -197,6 +197,36 @@ import Testing
     #expect(try #require(stamp) > #require(before.mergeState.stamps[.title]))
   }
 
+  @Test(
+    "After git has committed an emptied file, nothing that was committed before is lost",
+    arguments: [true, false])
+  func emptiedFile(isOutdated: Bool) async throws {
+    let fixture = try await StoreFixture("Tea")
+    let tea = try fixture.alarm("Tea")
+    let (path, file) = (AlarmRecord.path(tea.id), fixture.file(tea))
+    let old = try fixture.sandbox.read(file)
+    // Committed, and not written to the work tree, so that the index has the version before it.
+    try fixture.writer().commit(
+      [path: AlarmRecord.encode(fixture.noted(tea, "Green"))], keeping: [path],
+      message: CommitMessage("Change the note", device: fixture.store.device))
+    try fixture.sandbox.write("", to: file)
+    try fixture.commitElsewhere([path: []])
+    #expect(try fixture.store.alarm(tea.id)?.note == "Green")
+    try fixture.store.commit(fixture.change("Milk"))
+    #expect(try fixture.store.alarm(tea.id)?.note == "Green")
+    if isOutdated {
+      try fixture.sandbox.write(old.replacing("\"Tea\"", with: "\"Coffee\""), to: file)
+    } else {
+      #expect(unlink(file) == 0)
+    }
+    try fixture.store.write(reconciling: .records) { _ in }
+    let after = try #require(try fixture.store.alarm(tea.id))
+    #expect(after.title == (isOutdated ? "Coffee" : "Tea"))
+    #expect(after.note == "Green")
+    #expect(try fixture.sandbox.read(file).contains("Green"))
+    #expect(try await fixture.status().isEmpty)
+  }
+
   @Test("An edit of the settings between their import and a change is imported by the next write")
   func settingsEditBeforeRead() async throws {
     let fixture = try await StoreFixture()

@@ -82,17 +82,18 @@ struct AlarmIndexCache: StorePart {
 
   /// Returns rows that are one after another.
   private static func rows(in bytes: [UInt8], _ ends: [Int]) throws -> [CachedAlarm] {
-    var rows: [CachedAlarm] = []
-    rows.reserveCapacity(ends.count)
-    var start = 0
-    for end in ends {
-      guard let row = CachedAlarm(bytes[start..<end]),
-        rows.last?.idBytes.lexicographicallyPrecedes(row.idBytes) ?? true
-      else { throw CacheDatabase.Failure.damaged }
-      rows.append(row)
-      start = end
+    let rows = Chunks.map(ends.count, parallelFrom: Chunks.lightWork) { range in
+      range.map { CachedAlarm(bytes[($0 == 0 ? 0 : ends[$0 - 1])..<ends[$0]]) }
     }
-    return rows
+    var sorted: [CachedAlarm] = []
+    sorted.reserveCapacity(rows.count)
+    for row in rows {
+      guard let row, sorted.last?.idBytes.lexicographicallyPrecedes(row.idBytes) ?? true else {
+        throw CacheDatabase.Failure.damaged
+      }
+      sorted.append(row)
+    }
+    return sorted
   }
 
   /// The row of the table `state`.

@@ -14,6 +14,21 @@ public struct AlarmListing: Sendable {
       case .summary(let summary): summary
       }
     }
+
+    var id: Identifier {
+      switch source {
+      case .row(let row): row.id
+      case .summary(let summary): summary.id
+      }
+    }
+
+    /// The title in UTF-8.
+    var titleBytes: ArraySlice<UInt8> {
+      switch source {
+      case .row(let row): row.titleBytes
+      case .summary(let summary): Array(summary.title.utf8)[...]
+      }
+    }
   }
 
   private enum Source: Sendable {
@@ -76,8 +91,10 @@ public struct AlarmListing: Sendable {
   ///
   /// - Parameter limit: The maximum number of alarms.
   public func ringingFirst(_ limit: Int) -> [AlarmSummary] {
-    let times = entries.compactMap(\.outline.next).sorted().prefix(limit)
-    guard let last = times.last else { return [] }
+    let times = entries.compactMap(\.outline.next)
+    guard let last = limit == 1 ? times.min() : times.sorted().prefix(limit).last else {
+      return []
+    }
     let first = selecting { outline in outline.next.map { $0 <= last } ?? false }.summaries
     let sorted = first.sorted { a, b in
       guard let one = a.next?.at, let two = b.next?.at, one != two else { return a.id < b.id }
@@ -90,19 +107,11 @@ public struct AlarmListing: Sendable {
 
   /// The alarms whose title is also that of another alarm, without regard to case.
   public var ambiguous: Set<Identifier> {
-    let hashes = entries.map { entry in
-      switch entry.source {
-      case .row(let row): AlarmListing.hash(row.titleBytes)
-      case .summary(let summary): AlarmListing.hash(Array(summary.title.utf8)[...])
-      }
-    }
-    let order = hashes.indices.sorted { hashes[$0] < hashes[$1] }
-    let alike = order.indices.filter { place in
-      let hash = hashes[order[place]]
-      return place > 0 && hashes[order[place - 1]] == hash
-        || place + 1 < order.count && hashes[order[place + 1]] == hash
-    }
-    let summaries = alike.compactMap { entries[order[$0]].summary }
+    let hashes = entries.map { AlarmListing.hash($0.titleBytes) }
+    let sorted = hashes.sorted()
+    let alike = Set(zip(sorted, sorted.dropFirst()).filter { $0 == $1 }.map(\.0))
+    if alike.isEmpty { return [] }
+    let summaries = zip(entries, hashes).filter { alike.contains($1) }.compactMap(\.0.summary)
     let titles = Dictionary(grouping: summaries) { $0.title.lowercased() }
     return Set(titles.values.filter { $0.count > 1 }.joined().map(\.id))
   }
@@ -123,18 +132,19 @@ public struct AlarmListing: Sendable {
 
   /// Returns the alarms with the most urgent first, then by the next occurrence, title and id.
   public func sorted() -> AlarmListing {
-    let ranks = entries.map { AlarmListing.rank($0.outline) }
-    let order = entries.indices.sorted { ranks[$0] < ranks[$1] }
+    let order = entries.enumerated()
+      .map { (position: $0, rank: AlarmListing.rank($1.outline)) }
+      .sorted { $0.rank < $1.rank }
     var result: [Entry] = []
     result.reserveCapacity(order.count)
     var start = 0
     while start < order.count {
       var end = start + 1
-      while end < order.count, ranks[order[end]] == ranks[order[start]] { end += 1 }
+      while end < order.count, order[end].rank == order[start].rank { end += 1 }
       if end == start + 1 {
-        result.append(entries[order[start]])
+        result.append(entries[order[start].position])
       } else {
-        result += AlarmListing.sortedByTitle(order[start..<end].map { entries[$0] })
+        result += AlarmListing.sortedByTitle(order[start..<end].map { entries[$0.position] })
       }
       start = end
     }
@@ -142,10 +152,9 @@ public struct AlarmListing: Sendable {
   }
 
   private static func sortedByTitle(_ entries: [Entry]) -> [Entry] {
-    // Each summary is decoded once, and shows what it is sorted by.
-    entries.compactMap(\.summary).sorted { a, b in
-      a.title != b.title ? a.title < b.title : a.id < b.id
-    }.map { Entry(outline: $0.outline, source: .summary($0)) }
+    entries.map { (entry: $0, title: String(decoding: $0.titleBytes, as: UTF8.self)) }
+      .sorted { a, b in a.title != b.title ? a.title < b.title : a.entry.id < b.entry.id }
+      .map(\.entry)
   }
 
   /// Returns the place of an alarm among others: its urgency, then its next occurrence, in one number.

@@ -33,8 +33,11 @@ struct FolderScan: Sendable {
     let folder = dirfd(stream)
     var scan = FolderScan()
     scan.unchanged.reserveCapacity(rows.count)
-    for (position, row) in rows.enumerated() {
-      switch state(of: row, in: folder) {
+    let states = Chunks.map(rows.count, parallelFrom: Chunks.lightWork) { range in
+      range.map { state(of: rows[$0], in: folder) }
+    }
+    for (position, state) in states.enumerated() {
+      switch state {
       case .unchanged: scan.unchanged.append(position)
       case .changed: scan.changed.append(rows[position].id)
       case .removed: scan.removed.append(rows[position].id)

@@ -65,7 +65,7 @@ public struct ArmedAlarms: StorePart {
     }
     return ids.compactMap { id in
       ((try? store.lastGood(id)) ?? nil).map {
-        ArmedRecord(alarm: $0.alarm, bytes: AlarmRecord.encode($0.alarm))
+        ArmedRecord(alarm: $0, bytes: AlarmRecord.encode($0))
       }
     }
   }

@@ -138,7 +138,7 @@ extension Store {
   /// Returns the join of the last valid version of an alarm and the versions that the work tree lacks, for an alarm
   /// without a valid file.
   func lastGood(_ id: Identifier, _ pending: PendingVersions?) throws -> Alarm? {
-    let good = try lastGood(id)?.alarm
+    let good = try lastGood(id)
     guard let version = pending?.version(id) else { return good }
     return good.map { Alarm.join($0, version) } ?? version
   }

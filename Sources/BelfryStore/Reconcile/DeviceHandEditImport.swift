@@ -21,12 +21,13 @@ struct DeviceHandEditImport: ReconcileStep {
       let file = try? DurableFile.read("\(store.path)/\(path)", limit: DeviceRecord.largest)
       return (file ?? nil).map { Repository.blobID($0.bytes) } != committed[path]
     }
+    // Another program can have committed an invalid version.
     func known(_ path: String) -> (bytes: [UInt8], stamp: Stamp?)? {
-      guard let blob = committed[path],
-        let bytes = try? writer.repository.blob(blob, limit: DeviceRecord.largest),
-        let device = try? DeviceRecord.decode(bytes)
+      guard committed[path] != nil,
+        let good = try? store.lastGoodVersion(of: path, writer.repository),
+        let device = try? DeviceRecord.decode(good.bytes)
       else { return nil }
-      return (bytes, device.stamp)
+      return (good.bytes, device.stamp)
     }
     var files = store.validRecords(among: changed)
     for (path, bytes) in files {

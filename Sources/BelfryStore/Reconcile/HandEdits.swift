@@ -76,10 +76,11 @@ struct HandEdits<Kind: EditableRecord> {
     let blob = Repository.blobID(content.bytes)
     writer.read[name] = blob
     let head = committed[name]
-    let base = version(bases[name], path) ?? version(head, path)
+    let latest = lastValid(at: path)
+    let base = version(bases[name], path) ?? version(latest, path)
     let known = acknowledged[name] ?? []
     // The base can be an earlier version than the branch's, and another program can have committed an earlier one.
-    let others = versions(known.union([head].compactMap { $0 }), path).filter { $0 != base }
+    let others = versions(known.union([latest].compactMap { $0 }), path).filter { $0 != base }
     let own = isBranchMoved ? versions(known, path) : others
     let stamped = written.stamped(
       against: origin(of: written, [base].compactMap { $0 } + own, at: path),
@@ -127,11 +128,20 @@ struct HandEdits<Kind: EditableRecord> {
     else { return }
     var value = try Kind.decode(good.bytes, at: path, now: store.context.now)
     // The base can be an earlier version than the branch's.
-    if let head = committed[name], head != good.blob, let theirs = version(head, path) {
+    if let latest = lastValid(at: path), latest != good.blob, let theirs = version(latest, path) {
       value = Kind.Value.join(value, theirs)
     }
     files[name] = Kind.encode(value)
     restored.append(name)
+  }
+
+  /// Returns the last valid version of a record in the branch; nil if there is none.
+  ///
+  /// Another program can have committed an invalid version, for example a file that an editor was about to write.
+  private func lastValid(at path: RecordPath) -> ObjectID? {
+    guard let head = committed[path.text] else { return nil }
+    if version(head, path) != nil { return head }
+    return (try? writer.store.lastGoodVersion(of: path.text, writer.repository))?.blob
   }
 
   /// Returns versions of a record, in a fixed order. Invalid ones are left out.

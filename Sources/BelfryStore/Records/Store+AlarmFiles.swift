@@ -72,14 +72,18 @@ extension Store {
     }
   }
 
-  /// Returns the last valid version of an alarm: the one in the alarm index, or else the latest one in the history.
-  func lastGood(_ id: Identifier) throws -> (alarm: Alarm, blob: ObjectID)? {
+  /// Returns the last valid version of an alarm: the join of the one in the alarm index and the latest one in the
+  /// history, either of which can be older than the other.
+  func lastGood(_ id: Identifier) throws -> Alarm? {
     let repository = try repository()
     let known = alarmIndexCache.rows(of: [id])[id]?.blob
-    guard
-      let (bytes, blob) = try lastGoodVersion(of: AlarmRecord.path(id), repository, known: known)
-    else { return nil }
-    return (try AlarmRecord.decode(bytes, id: id, now: context.now), blob)
+    let path = AlarmRecord.path(id)
+    guard let good = try lastGoodVersion(of: path, repository, known: known) else { return nil }
+    let alarm = try AlarmRecord.decode(good.bytes, id: id, now: context.now)
+    guard good.blob == known, let latest = try lastGoodVersion(of: path, repository),
+      latest.blob != known
+    else { return alarm }
+    return Alarm.join(alarm, try AlarmRecord.decode(latest.bytes, id: id, now: context.now))
   }
 
   /// The maximum number of commits to search for a valid version.
