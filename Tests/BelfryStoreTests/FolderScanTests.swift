@@ -107,6 +107,20 @@ import Testing
     #expect(scan.changed.isEmpty)
   }
 
+  @Test("A folder that several cores compare has all of its differences")
+  func largeFolder() throws {
+    let records = try Records(0..<2500)
+    try FileManager.default.removeItem(atPath: records.file(7))
+    try records.write(2400, "{\"title\": \"longer\"}\n")
+    for number in [3000, 3001] { try records.write(number) }
+    try records.sandbox.write("", to: records.path + "/notes.json")
+    let scan = try records.scan()
+    #expect(scan.unchanged.count == 2498 && scan.unchanged == scan.unchanged.sorted())
+    #expect(scan.removed == [records.id(7)])
+    #expect(scan.changed.sorted() == [2400, 3000, 3001].map(records.id))
+    #expect(scan.strays == ["notes.json"])
+  }
+
   @Test("A renamed record counts as one removed and one added record")
   func renamed() throws {
     let records = try Records(0..<3)

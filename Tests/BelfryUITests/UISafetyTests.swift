@@ -43,6 +43,15 @@ import Testing
     }
   }
 
+  @Test("A key of the list is explained on other pages, and a key without any meaning is not")
+  func keysOfOtherPages() {
+    var ui = UIFixture()
+    ui.press("3", "d")
+    #expect(ui.asked.isEmpty && ui.lines[22] == " 'd' is for the page Alarms, which 1 opens.")
+    ui.press("w")
+    #expect(ui.lines[22] == " 'w' has no meaning here. ? shows the keys.")
+  }
+
   @Test("A message has the width of the screen, also after another one")
   func messageWidth() {
     var ui = UIFixture(size: Size(40, 12))

@@ -111,9 +111,14 @@ final class StoreBackend: UIBackend {
     let isFinished = selected?.terms.contains(.state(.finished)) ?? false
     var listing = all.finished(isFinished)
     if let selected { listing = AlarmListing(selected.selected(of: listing.summaries)) }
-    listing = listing.sorted()
+    var ambiguous: Set<Identifier> = []
+    Chunks.both(of: all.count) {
+      listing = listing.sorted()
+    } and: {
+      ambiguous = all.ambiguous
+    }
     let output = AlarmOutput(store: store, style: context.screenStyle(columns))
-    let table = AlarmTable(output, ids: .of(all.ambiguous), hasCountdowns: hasCountdowns)
+    let table = AlarmTable(output, ids: .of(ambiguous), hasCountdowns: hasCountdowns)
     content.rows = table.rows(listing)
     if !words.isEmpty {
       content.placeholder = "No alarm matches '\(Printable.text(filter))'."

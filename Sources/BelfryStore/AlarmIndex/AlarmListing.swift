@@ -130,31 +130,29 @@ public struct AlarmListing: Sendable {
 
   // MARK: Order
 
-  /// Returns the alarms with the most urgent first, then by the next occurrence, title and id.
-  public func sorted() -> AlarmListing {
-    let order = entries.enumerated()
-      .map { (position: $0, rank: AlarmListing.rank($1.outline)) }
-      .sorted { $0.rank < $1.rank }
-    var result: [Entry] = []
-    result.reserveCapacity(order.count)
-    var start = 0
-    while start < order.count {
-      var end = start + 1
-      while end < order.count, order[end].rank == order[start].rank { end += 1 }
-      if end == start + 1 {
-        result.append(entries[order[start].position])
-      } else {
-        result += AlarmListing.sortedByTitle(order[start..<end].map { entries[$0.position] })
-      }
-      start = end
-    }
-    return AlarmListing(result)
+  /// What an alarm is sorted by, apart from its id.
+  private struct Key: Sendable {
+    let rank: Int64
+    let title: String
+    let position: Int
   }
 
-  private static func sortedByTitle(_ entries: [Entry]) -> [Entry] {
-    entries.map { (entry: $0, title: String(decoding: $0.titleBytes, as: UTF8.self)) }
-      .sorted { a, b in a.title != b.title ? a.title < b.title : a.entry.id < b.entry.id }
-      .map(\.entry)
+  /// Returns the alarms with the most urgent first, then by the next occurrence, title and id.
+  public func sorted() -> AlarmListing {
+    let keys = Chunks.map(count, parallelFrom: Chunks.lightWork) { range in
+      range.map { position in
+        let entry = entries[position]
+        return Key(
+          rank: AlarmListing.rank(entry.outline),
+          title: String(decoding: entry.titleBytes, as: UTF8.self), position: position)
+      }
+    }
+    let sorted = keys.sorted { a, b in
+      if a.rank != b.rank { return a.rank < b.rank }
+      if a.title != b.title { return a.title < b.title }
+      return entries[a.position].id < entries[b.position].id
+    }
+    return AlarmListing(sorted.map { entries[$0.position] })
   }
 
   /// Returns the place of an alarm among others: its urgency, then its next occurrence, in one number.

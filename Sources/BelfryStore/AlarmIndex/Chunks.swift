@@ -28,7 +28,17 @@ public enum Chunks {
   /// Runs two closures, on two cores if a second one is free, and returns when both have ended.
   ///
   /// The closures must not share mutable state.
-  public static func both(_ first: @escaping () -> Void, and second: @escaping () -> Void) {
+  ///
+  /// - Parameter count: The number of elements of light work. A few of them are not worth a thread, and the closures run one
+  ///   after the other.
+  public static func both(
+    of count: Int = lightWork, _ first: @escaping () -> Void, and second: @escaping () -> Void
+  ) {
+    if count < lightWork {
+      first()
+      second()
+      return
+    }
     // Sound: the closures share no mutable state, and each runs once, on one thread, while the caller waits.
     nonisolated(unsafe) let (first, second) = (first, second)
     perform(2) { $0 == 0 ? first() : second() }

@@ -33,9 +33,18 @@ struct FolderScan: Sendable {
     let folder = dirfd(stream)
     var scan = FolderScan()
     scan.unchanged.reserveCapacity(rows.count)
-    let states = Chunks.map(rows.count, parallelFrom: Chunks.lightWork) { range in
-      range.map { state(of: rows[$0], in: folder) }
+    // A folder with as many records as were found has no new one.
+    var count = 0
+    var strays: [String] = []
+    var states: [FileState] = []
+    Chunks.both(of: rows.count) {
+      states = Chunks.map(rows.count, parallelFrom: Chunks.lightWork) { range in
+        range.map { state(of: rows[$0], in: folder) }
+      }
+    } and: {
+      strays = list(stream) { _ in count += 1 }
     }
+    scan.strays = strays
     for (position, state) in states.enumerated() {
       switch state {
       case .unchanged: scan.unchanged.append(position)
@@ -46,9 +55,6 @@ struct FolderScan: Sendable {
     assert(
       scan.unchanged.count + scan.changed.count + scan.removed.count == rows.count,
       "each row has the state of its file")
-    // A folder with as many records as were found has no new one.
-    var count = 0
-    scan.strays = list(stream) { _ in count += 1 }
     if count != rows.count - scan.removed.count {
       let known = Set(rows.map(\.id))
       rewinddir(stream)

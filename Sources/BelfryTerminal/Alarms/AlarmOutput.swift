@@ -159,8 +159,13 @@ package struct AlarmOutput: Sendable {
 
   private func title(_ summary: AlarmSummary, muted: Bool, to text: inout String) {
     let badge = "[\(summary.badge)]"
-    let title = style.fit(Printable.text(summary.title), indent: badge.utf8.count + 1)
+    let title = style.fit(Printable.text(summary.title))
     text += style.paint(title, muted ? .faint : .bold)
+    if let width = style.width, TextWidth.of(title) + 1 + badge.utf8.count > width {
+      // The title says more.
+      text += "\n"
+      return
+    }
     var gap = 1
     if let width = style.width {
       let edge = min(width, AlarmOutput.badgeEdge)

@@ -45,8 +45,9 @@ package struct TextRows: Sendable {
 
   /// Ends a cell whose text was appended to `bytes`.
   package mutating func endCell(_ color: Style.Color? = nil) {
-    let text = bytes[(marks.last?.end ?? 0)...]
-    endCell(width: TextWidth.of(utf8: text), color)
+    let start = marks.last?.end ?? 0
+    let width = start == bytes.count ? 0 : TextWidth.of(utf8: bytes[start...])
+    endCell(width: width, color)
   }
 
   private mutating func endCell(width: Int, _ color: Style.Color?) {

@@ -15,7 +15,7 @@ final class TerminalGuardian {
     # A shell that is in the foreground again has already restored its own settings.
     read -r process < /proc/$$/stat
     set -- "$1" ${process##*) }
-    [ "$4" != "$7" ] || stty "$1"
+    [ "$4" != "$7" ] || stty "$1" 2>/dev/null || stty sane
     """
 
   /// Returns nil if the process cannot be started. Only a kill then leaves the terminal unrestored.
@@ -43,15 +43,15 @@ final class TerminalGuardian {
     }
   }
 
-  /// Returns the terminal's settings in the form of `stty -g`, or `sane` if they cannot be read.
+  /// Returns the terminal's settings in the form of `stty -g`, or `sane` if they cannot be read: the flags and the
+  /// control characters in hexadecimal.
   private static func settings() -> String {
-    guard let stream = popen("stty -g", "r") else { return "sane" }
-    defer { pclose(stream) }
-    var buffer = [CChar](repeating: 0, count: 512)
-    guard fgets(&buffer, Int32(buffer.count), stream) != nil else { return "sane" }
-    let text = String(
-      decoding: buffer.prefix { $0 != 0 && $0 != 10 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-    return text.isEmpty ? "sane" : text
+    var settings = termios()
+    guard tcgetattr(STDIN_FILENO, &settings) == 0 else { return "sane" }
+    let flags = [settings.c_iflag, settings.c_oflag, settings.c_cflag, settings.c_lflag]
+    let characters = withUnsafeBytes(of: settings.c_cc) { Array($0) }
+    return (flags.map { String($0, radix: 16) } + characters.map { String($0, radix: 16) })
+      .joined(separator: ":")
   }
 
   /// Ends the process without restoring the terminal.

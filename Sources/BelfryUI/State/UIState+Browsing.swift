@@ -10,8 +10,11 @@ extension UIState {
       return show(tab)
     }
     guard let command = keys.command(key, in: place) else {
+      let isOfAlarms = keys.command(key, in: .alarms) != nil
       message = Message(
-        text: "'\(key.name)' has no meaning here. \(keys.name(of: .help)) shows the keys.",
+        text: isOfAlarms
+          ? "'\(key.name)' is for the page Alarms, which 1 opens."
+          : "'\(key.name)' has no meaning here. \(keys.name(of: .help)) shows the keys.",
         isError: true)
       return []
     }
