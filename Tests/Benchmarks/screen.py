@@ -96,7 +96,7 @@ class Screen:
             before = wakes(terminal.pid)
             time.sleep(IDLE)
             self.wakes = (wakes(terminal.pid) - before) * 60 / IDLE
-            self.memory = memory(terminal.pid).peak
+            self.memory = memory(terminal.pid)
         finally:
             terminal.end()
 
@@ -165,14 +165,14 @@ def print_screens(measured):
     if not measured:
         return
     print(f"\nFull screens of 80 columns and 24 rows: {STARTS} starts, {KEYS} keys that move the selection")
-    columns = ["first ms", "key ms", "99%", "bytes", "wakes/min", "MB"]
+    columns = ["first ms", "key ms", "99%", "bytes", "wakes/min", "MB", "peak MB"]
     print(f"{'':20}{'alarms':>16}" + "".join(f"{column:>11}" for column in columns))
     for each in measured:
         if each.failure:
             print(f"{each.name:20}{each.label:>16}    failed: {each.failure}")
             continue
         values = [statistics.median(each.firsts), statistics.median(each.delays), percentile(each.delays)]
-        values += [statistics.median(each.bytes), each.wakes, each.memory]
+        values += [statistics.median(each.bytes), each.wakes, each.memory.rss, each.memory.peak]
         print(f"{each.name:20}{each.label:>16}" + "".join(f"{figure(value):>11}" for value in values))
     for name in OTHERS:
         if not any(each.name == name for each in measured):
@@ -189,4 +189,4 @@ def print_screen_targets(measured):
             target(f"from a key to the frame {label}, median", statistics.median(each.delays), "the limit", 8)
             target(f"from a key to the frame {label}, 99%", percentile(each.delays), "the limit", 16)
             target(f"bytes of a moved selection {label}, median", statistics.median(each.bytes), "the limit", 600, "")
-        target(f"memory {label}", each.memory, "the limit", 30, " MB")
+        target(f"memory at rest {label}", each.memory.rss if each.memory else None, "the limit", 30, " MB")

@@ -36,6 +36,8 @@ package final class UIRunner {
   private static let firstTime: Int64 = 300
   /// The time for which the frame of another selection waits for its details, in milliseconds.
   private static let detailsTime: Int64 = 4
+  /// The number of rows of a list whose memory is worth returning.
+  private static let longList = 2_000
   /// The time for which changes stay marked, in milliseconds.
   private static let markTime: Int64 = 1500
 
@@ -127,6 +129,10 @@ package final class UIRunner {
   private func update(_ event: UIEvent) {
     if case .details(expected, _) = event { expected = nil }
     for effect in state.update(event, at: started.milliseconds) { perform(effect) }
+    if case .list(let content, _) = event, content.rows.count >= UIRunner.longList {
+      // What the reading has used, and the list before.
+      reading.add { _ = malloc_trim(0) }
+    }
   }
 
   private func show() { session.show(state.render()) }
