@@ -49,7 +49,7 @@ import Testing
       var status = stat()
       try #require(fstat(line, &status) == 0)
       for _ in 0..<600 {
-        if TerminalProcesses().use(of: UInt32(status.st_rdev), isRaw: isRaw, store: store) == use {
+        if TerminalProcesses().use(of: TerminalDevice(status), isRaw: isRaw, store: store) == use {
           return
         }
         try await Task.sleep(for: .milliseconds(50))
@@ -149,7 +149,7 @@ import Testing
     try #require(fstat(screen.line, &status) == 0)
     // A signal takes effect after some time.
     for _ in 0..<600
-    where TerminalProcesses().use(of: UInt32(status.st_rdev), isRaw: true, store: store) == .belfry
+    where TerminalProcesses().use(of: TerminalDevice(status), isRaw: true, store: store) == .belfry
     {
       try await Task.sleep(for: .milliseconds(50))
     }
@@ -169,9 +169,16 @@ import Testing
     var use = TerminalUse.shell
     for _ in 0..<600 where use == .shell {
       try await Task.sleep(for: .milliseconds(50))
-      use = TerminalProcesses().use(of: UInt32(status.st_rdev), isRaw: screen.isRaw, store: nil)
+      use = TerminalProcesses().use(of: TerminalDevice(status), isRaw: screen.isRaw, store: nil)
     }
     #expect(use == .program)
+  }
+
+  @Test("Terminals of a container that have the same device number are others")
+  func containers() {
+    #expect(TerminalProcesses.sessions([10: 24, 20: 31, 30: nil], on: 24) == [10])
+    #expect(TerminalProcesses.sessions([20: 31, 30: nil], on: 24) == [30])
+    #expect(TerminalProcesses.sessions([20: 31], on: 24).isEmpty)
   }
 
   @Test("The last resort prefers a program that reads lines to one that may fill the screen")

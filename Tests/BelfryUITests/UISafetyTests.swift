@@ -112,15 +112,42 @@ import Testing
     #expect(ui.asked.isEmpty && isBrowsing(ui))
   }
 
+  @Test("To skip an alarm that was missed or is pending, one confirms what is meant")
+  func skipWhatNoLongerRings() {
+    var ui = UIFixture()
+    ui.alarms[0] = UIFixture.row(0, state: .pending)
+    ui.alarms[1] = UIFixture.row(1, state: .missed)
+    ui.send(.changed)
+    ui.press("g", "S")
+    #expect(prompt(ui)?.editor.text == "skip \(ui.alarms[0].id.short)" && ui.asked.isEmpty)
+    #expect(ui.lines.contains { $0.contains("goes on waiting") })
+    ui.press("esc")
+    // Below the others in this list.
+    for _ in 0..<12 where ui.selected != "Alarm 1" { ui.press("j") }
+    ui.press("S")
+    #expect(prompt(ui)?.editor.text == "dismiss \(ui.alarms[1].id.short)" && ui.asked.isEmpty)
+    ui.press("esc", "Z")
+    #expect(ui.asked == [.answer(.snooze, [ui.alarms[1].id])] && isBrowsing(ui))
+  }
+
+  @Test("The line of a new alarm that Esc has ended comes back with Up")
+  func cancelledLine() {
+    var ui = UIFixture()
+    ui.press("a")
+    ui.type("walk the dog daily 7:00")
+    ui.press("esc", "a", "up")
+    #expect(prompt(ui)?.editor.text == "walk the dog daily 7:00" && ui.asked.isEmpty)
+  }
+
   @Test("To edit several alarms, one completes the command")
   func editMarked() {
     var ui = UIFixture()
     ui.press("space", "space", "e")
     let ids = ui.alarms.prefix(2).map(\.id.short)
-    #expect(prompt(ui)?.editor.text == "edit \(ids[0]) \(ids[1]) ")
+    #expect(prompt(ui)?.editor.text == "edit \(ids[0]) \(ids[1]) --yes ")
     ui.type("--tag +home")
     ui.press("enter")
-    #expect(ui.asked == [.run(["edit", ids[0], ids[1], "--tag", "+home"])])
+    #expect(ui.asked == [.run(["edit", ids[0], ids[1], "--yes", "--tag", "+home"])])
   }
 
   @Test("The reason of a refusal ends with the text that it is about")

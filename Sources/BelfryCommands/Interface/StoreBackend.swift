@@ -122,6 +122,7 @@ final class StoreBackend: UIBackend {
     content.rows = table.rows(listing)
     if !words.isEmpty {
       content.placeholder = "No alarm matches '\(Printable.text(filter))'."
+      if listing.isEmpty { content.placeholder += tagHint(words, all) }
     } else if content.rows.isEmpty {
       content.placeholder = EmptyScreen(context, columns: columns)
         .text(isFirst: isFirst, hasStore: true)
@@ -145,6 +146,14 @@ final class StoreBackend: UIBackend {
     content.problems += problems.prefix(3).map {
       "\(Printable.text($0.path)) is not valid: see belfry doctor"
     }
+  }
+
+  /// Returns a line that names the tags among words that match no title.
+  private func tagHint(_ words: [String], _ alarms: AlarmListing) -> String {
+    let tags = Set(alarms.summaries.flatMap(\.tags).map(\.text))
+    let names = words.map { $0.first == "#" ? String($0.dropFirst()) : $0 }
+    guard names.allSatisfy(tags.contains) else { return "" }
+    return "\nFor the tag: " + names.map { "+\($0)" }.joined(separator: " ")
   }
 
   func details(_ id: Identifier, columns: Int) -> [String] {

@@ -17,6 +17,21 @@ enum TerminalUse: Hashable, Sendable {
   case unused
 }
 
+/// A terminal, as its device file names it.
+struct TerminalDevice: Hashable, Sendable {
+  /// The device number.
+  let number: UInt32
+  /// The number of the file system of the device file. A container has pseudo-terminals with the same device numbers on a
+  /// file system of its own.
+  let fileSystem: UInt64
+
+  /// Creates the name of a terminal from the status of its device file.
+  init(_ status: stat) {
+    number = UInt32(truncatingIfNeeded: status.st_rdev)
+    fileSystem = UInt64(status.st_dev)
+  }
+}
+
 /// The processes on terminals, from `/proc`.
 struct TerminalProcesses: Sendable {
   private struct Process: Sendable {
@@ -72,14 +87,48 @@ struct TerminalProcesses: Sendable {
       session: session, terminal: UInt32(bitPattern: terminal), foreground: foreground)
   }
 
+  /// Returns the processes on a terminal.
+  private func users(of terminal: TerminalDevice) -> [Process] {
+    let users = processes.values.filter { $0.terminal == terminal.number }
+    let fileSystems = Set(users.map(\.session)).reduce(into: [:]) { result, session in
+      result[session] = .some(TerminalProcesses.fileSystem(of: terminal.number, in: session))
+    }
+    let sessions = TerminalProcesses.sessions(fileSystems, on: terminal.fileSystem)
+    return users.filter { sessions.contains($0.session) }
+  }
+
+  /// Returns the sessions that run on a terminal: those whose file system is the terminal's, or else all of which it is
+  /// not known.
+  ///
+  /// - Parameters:
+  ///   - fileSystems: The file system of the terminal of each session; nil if it is not known, such as for another user.
+  ///   - fileSystem: The file system of the terminal.
+  static func sessions(_ fileSystems: [Int32: UInt64?], on fileSystem: UInt64) -> Set<Int32> {
+    let own = fileSystems.filter { $0.value == fileSystem }
+    return Set((own.isEmpty ? fileSystems.filter { $0.value == nil } : own).keys)
+  }
+
+  /// Returns the file system of a terminal that the leader of a session has opened; nil if that cannot be found out.
+  private static func fileSystem(of number: UInt32, in session: Int32) -> UInt64? {
+    for file in 0...2 {
+      var status = stat()
+      if stat("/proc/\(session)/fd/\(file)", &status) == 0,
+        case let terminal = TerminalDevice(status), terminal.number == number
+      {
+        return terminal.fileSystem
+      }
+    }
+    return nil
+  }
+
   /// Returns the use of a terminal.
   ///
   /// - Parameters:
-  ///   - device: the device number.
+  ///   - device: the terminal.
   ///   - isRaw: true if the terminal passes on each key, as full-screen programs and shells require.
   ///   - store: the path of the store; nil if Belfry's own screen does not count.
-  func use(of device: UInt32, isRaw: Bool, store: String?) -> TerminalUse {
-    let users = processes.values.filter { $0.terminal == device }
+  func use(of device: TerminalDevice, isRaw: Bool, store: String?) -> TerminalUse {
+    let users = users(of: device)
     guard let first = users.first(where: { $0.foreground > 0 }) else { return .unused }
     let foreground = users.filter { $0.group == first.foreground }
     let pane = server(ofPane: first.session) != nil
@@ -131,9 +180,8 @@ struct TerminalProcesses: Sendable {
   }
 
   /// Returns the environment variables of the session on a terminal; nil if it belongs to another user, or there is none.
-  func environment(of device: UInt32) -> [String: String]? {
-    guard let user = processes.values.first(where: { $0.terminal == device }),
-      TerminalProcesses.isOwn(user.session),
+  func environment(of device: TerminalDevice) -> [String: String]? {
+    guard let user = users(of: device).first, TerminalProcesses.isOwn(user.session),
       let bytes = try? DurableFile.readStream("/proc/\(user.session)/environ")
     else { return nil }
     let pairs = bytes.split(separator: 0).compactMap { entry -> (String, String)? in

@@ -109,11 +109,11 @@ public struct Terminals: Sendable {
       var (status, settings) = (stat(), termios())
       guard fstat(file, &status) == 0 else { return nil }
       let isRaw = tcgetattr(file, &settings) == 0 && settings.c_lflag & tcflag_t(ICANON) == 0
-      let device = UInt32(truncatingIfNeeded: status.st_rdev)
+      let device = TerminalDevice(status)
       let use = processes.use(of: device, isRaw: isRaw, store: store)
       let notice =
         sendsNotices ? processes.environment(of: device).flatMap { TerminalNotice($0) } : nil
-      return Screen(path: path, device: device, use: use, isRaw: isRaw, notice: notice)
+      return Screen(path: path, device: device.number, use: use, isRaw: isRaw, notice: notice)
     }
   }
 

@@ -97,8 +97,12 @@ extension UIState {
       mode = .holding(holding)
       return []
     case .snooze: return [.answer(.snooze, answered)]
-    case .skip: return [.answer(.skip, ids)]
+    case .skip: return skip(first, ids)
     case .snoozeFor:
+      // The reason is shown before one types a time.
+      if targets.allSatisfy({ [.pending, .missed].contains($0.state) }) {
+        return [.answer(.snooze, answered)]
+      }
       return begin(
         .words(label: "Snooze \(title)", verb: "snooze", ids), "",
         hint: ["How long? Such as: 20m, 2h, until 18:00"])
@@ -111,7 +115,7 @@ extension UIState {
     case .edit:
       if targets.count == 1 { return [.readForm(first.id)] }
       return begin(
-        .command, "edit " + targets.map { $0.id.short + " " }.joined(),
+        .command, "edit " + targets.map { $0.id.short + " " }.joined() + "--yes ",
         hint: wrapped("For all \(targets.count), such as: --at 18:00, --tag +home, --warn 10m"))
     case .pause:
       if targets.allSatisfy(\.isPaused) { return [.run(["resume"] + words)] }
@@ -129,6 +133,26 @@ extension UIState {
           text: "Delete \(title) on all devices?", effect: .run(["delete"] + words + ["--yes"])))
       return []
     default: return []
+    }
+  }
+
+  /// Skips the next occurrence, or the one that rings. One that no longer rings stays, so that this is confirmed.
+  private mutating func skip(_ row: AlarmRow, _ ids: [Identifier]) -> [UIEffect] {
+    guard ids.count == 1 else { return [.answer(.skip, ids)] }
+    switch row.state {
+    case .missed:
+      return begin(
+        .command, "dismiss \(row.id.short)",
+        hint: wrapped(
+          "\(row.title) was missed. Enter dismisses that. With skip in place of dismiss, Enter skips the next occurrence."
+        ))
+    case .pending:
+      return begin(
+        .command, "skip \(row.id.short)",
+        hint: wrapped(
+          "\(row.title) waits for done, and goes on waiting. Enter skips its next occurrence."))
+    case .active, .ringing, .snoozed, .paused, .disabled, .finished:
+      return [.answer(.skip, ids)]
     }
   }
 

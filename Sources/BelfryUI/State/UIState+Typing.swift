@@ -76,6 +76,8 @@ extension UIState {
 
   private mutating func cancel(_ prompt: Prompt) -> [UIEffect] {
     mode = .browsing
+    // What was typed comes back with the key for earlier lines.
+    if prompt.purpose == .add { history.add(prompt.editor.text, to: .add) }
     guard prompt.purpose == .filter, !list.filter.isEmpty else { return [] }
     list.filter = ""
     return [readList]
