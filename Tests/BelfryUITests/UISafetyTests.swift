@@ -130,6 +130,44 @@ import Testing
     #expect(ui.asked == [.answer(.snooze, [ui.alarms[1].id])] && isBrowsing(ui))
   }
 
+  @Test("What was answered on the screen of what rings is said below the list")
+  func answersOfRinging() {
+    var ui = UIFixture()
+    for number in 0...2 { ui.alarms[number] = UIFixture.row(number, state: .ringing) }
+    ui.send(.changed)
+    ui.press("g", "R")
+    #expect(ui.asked == [.runOnTerminal(["ring", ui.alarms[0].id.text])])
+    ui.alarms[0] = UIFixture.row(0, state: .pending)
+    ui.alarms[1] = UIFixture.row(1)
+    ui.send(.changed)
+    #expect(ui.lines[22] == " Alarm 0 is pending. Alarm 1 is answered.")
+    // A later change is no answer on that screen.
+    ui.press("j")
+    ui.alarms[2] = UIFixture.row(2, state: .snoozed)
+    ui.send(.changed)
+    #expect(ui.lines[22].isEmpty)
+    // Nothing was answered.
+    ui.press("g", "R")
+    ui.send(.changed)
+    #expect(ui.lines[22].isEmpty)
+  }
+
+  @Test("A refusal in the prompt of an action shows examples for the prompt")
+  func refusalOfAction() {
+    var ui = UIFixture()
+    ui.press("m")
+    ui.type("banana")
+    ui.press("enter")
+    guard case .run(let words)? = ui.asked.last else {
+      Issue.record("\(ui.asked)")
+      return
+    }
+    let lines = ["error: 'Alarm 0 banana' has no new time.", "hint: belfry move gym tomorrow"]
+    ui.send(.ended(.init(title: words.joined(separator: " "), lines: lines, isError: true)))
+    #expect(ui.lines[20].hasPrefix(" To when?") && ui.lines[21] == " " + lines[0])
+    #expect(!ui.lines.contains { $0.contains("belfry move") })
+  }
+
   @Test("The line of a new alarm that Esc has ended comes back with Up")
   func cancelledLine() {
     var ui = UIFixture()

@@ -4,6 +4,7 @@ import BelfryTerminal
 /// The keys of the list and of the pages.
 extension UIState {
   mutating func browse(_ key: Key) -> [UIEffect] {
+    answerable = []
     if case .character(let character) = key.code, !key.isControl, !key.isAlt,
       let number = character.wholeNumberValue, let tab = Tab(rawValue: number - 1)
     {
@@ -125,7 +126,7 @@ extension UIState {
     case .enable:
       let isOff = targets.allSatisfy { $0.state == .disabled }
       return [.run([isOff ? "enable" : "disable"] + words)]
-    case .ring: return [.runOnTerminal(["ring"] + (first.state == .ringing ? [first.id.text] : []))]
+    case .ring: return openRinging(first.state == .ringing ? first.id : nil)
     case .editFile: return [.editFile(first.id)]
     case .delete:
       mode = .question(
@@ -199,11 +200,19 @@ extension UIState {
       return page.lines[index].command.map { [.run($0)] } ?? []
     }
     guard let row = list.selectedRow else { return [] }
-    if row.state == .ringing, !showsDetails { return [.runOnTerminal(["ring", row.id.text])] }
+    if row.state == .ringing, !showsDetails { return openRinging(row.id) }
     showsDetails = true
     if details?.id != row.id { details = nil }
     details?.top = 0
     return readDetails()
+  }
+
+  /// Opens the screen of an alarm that rings, or of all. The list then says what was answered there.
+  private mutating func openRinging(_ id: Identifier?) -> [UIEffect] {
+    answerable = list.content.rows.compactMap(\.alarm).filter {
+      [.ringing, .snoozed, .missed, .pending].contains($0.state)
+    }
+    return [.runOnTerminal(["ring"] + (id.map { [$0.text] } ?? []))]
   }
 
   private mutating func back() -> [UIEffect] {

@@ -108,6 +108,7 @@ extension UIState {
     }
     if list.selected == nil { showsDetails = false }
     scrollToSelection()
+    reportAnswers()
     var effects = list.selected == before.selected ? [] : readDetails()
     let rang = Set(before.content.ringing.map(\.id))
     if before.isLoaded, content.ringing.contains(where: { !rang.contains($0.id) }) {
@@ -122,6 +123,26 @@ extension UIState {
       }
     }
     return effects
+  }
+
+  /// Says what was answered on the screen of what rings.
+  private mutating func reportAnswers() {
+    if answerable.isEmpty { return }
+    let states = Dictionary(
+      list.content.rows.compactMap(\.alarm).map { ($0.id, $0.state) }, uniquingKeysWith: { $1 })
+    let answers = answerable.compactMap { row -> String? in
+      switch states[row.id] {
+      case row.state, .ringing: nil
+      case .pending: "\(row.title) is pending."
+      case .snoozed: "\(row.title) is snoozed."
+      case .missed: "\(row.title) was missed."
+      case .active, .paused, .disabled, .finished, nil: "\(row.title) is answered."
+      }
+    }
+    if answers.isEmpty { return }
+    answerable = []
+    let lines = Message.lines(of: .init(lines: answers), columns: size.columns - 2)
+    message = Message(lines: lines, isError: false)
   }
 
   /// Returns the alarms that are new or look different. In a new minute, the times until they ring do not count.
@@ -154,7 +175,15 @@ extension UIState {
     let isUnfinished = outcome.terminalCommand != nil && refused.prompt.purpose == .add
     guard outcome.isError || isUnfinished, case .browsing = mode else { return nil }
     var prompt = refused.prompt
-    prompt.preview = outcome.lines.flatMap { wrapped(StyledText.plain($0)) }
+    var reason = outcome.lines.map(StyledText.plain)
+    if case .words(_, _, let ids) = prompt.purpose, !ids.isEmpty {
+      // The prompt has examples of its own, instead of those of the command line.
+      prompt.preview = prompt.hint
+      reason = Array(reason.prefix { !$0.hasPrefix("hint:") })
+    } else {
+      prompt.preview = []
+    }
+    prompt.preview += reason.flatMap(wrapped)
     mode = .prompt(prompt)
     return readShown()
       + (isUnfinished ? [.preview(prompt.editor.text, columns: size.columns - 2)] : [])

@@ -19,6 +19,8 @@ package struct UIState: Sendable {
   package internal(set) var message: Message?
   /// The last command of a prompt; nil once it has ended.
   package internal(set) var refusable: Refusable?
+  /// The alarms that waited for an answer when the screen of what rings was opened, until an answer there was reported.
+  var answerable: [AlarmRow] = []
   /// The command that runs; nil for none.
   package internal(set) var running: String?
   /// The time of the last event, in milliseconds since any moment.
