@@ -14,6 +14,18 @@ import Testing
     if case .prompt(let prompt) = ui.state.mode { prompt } else { nil }
   }
 
+  /// Types a move that no command accepts. Returns the words of the command.
+  private func refusedMove(_ ui: inout UIFixture) -> [String] {
+    ui.press("m")
+    ui.type("banana")
+    ui.press("enter")
+    guard case .run(let words)? = ui.asked.last else {
+      Issue.record("\(ui.asked)")
+      return []
+    }
+    return words
+  }
+
   @Test("Every letter that is typed into the help searches, also q")
   func helpSearch() {
     var ui = UIFixture()
@@ -155,13 +167,7 @@ import Testing
   @Test("A refusal in the prompt of an action shows examples for the prompt")
   func refusalOfAction() {
     var ui = UIFixture()
-    ui.press("m")
-    ui.type("banana")
-    ui.press("enter")
-    guard case .run(let words)? = ui.asked.last else {
-      Issue.record("\(ui.asked)")
-      return
-    }
+    let words = refusedMove(&ui)
     let lines = ["error: 'Alarm 0 banana' has no new time.", "hint: belfry move gym tomorrow"]
     ui.send(.ended(.init(title: words.joined(separator: " "), lines: lines, isError: true)))
     #expect(ui.lines[20].hasPrefix(" To when?") && ui.lines[21] == " " + lines[0])
@@ -191,13 +197,7 @@ import Testing
   @Test("The reason of a refusal ends with the text that it is about")
   func staleRefusal() {
     var ui = UIFixture()
-    ui.press("m")
-    ui.type("banana")
-    ui.press("enter")
-    guard case .run(let words)? = ui.asked.last else {
-      Issue.record("\(ui.asked)")
-      return
-    }
+    let words = refusedMove(&ui)
     ui.send(
       .ended(.init(title: words.joined(separator: " "), lines: ["error: no time."], isError: true)))
     #expect(ui.lines.contains(" error: no time."))

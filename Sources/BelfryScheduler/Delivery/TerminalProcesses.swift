@@ -90,9 +90,10 @@ struct TerminalProcesses: Sendable {
   /// Returns the processes on a terminal.
   private func users(of terminal: TerminalDevice) -> [Process] {
     let users = processes.values.filter { $0.terminal == terminal.number }
-    let fileSystems = Set(users.map(\.session)).reduce(into: [:]) { result, session in
-      result[session] = .some(TerminalProcesses.fileSystem(of: terminal.number, in: session))
-    }
+    let fileSystems = Dictionary(
+      uniqueKeysWithValues: Set(users.map(\.session)).map {
+        ($0, TerminalProcesses.fileSystem(of: terminal.number, in: $0))
+      })
     let sessions = TerminalProcesses.sessions(fileSystems, on: terminal.fileSystem)
     return users.filter { sessions.contains($0.session) }
   }

@@ -92,7 +92,7 @@ public struct Terminals: Sendable {
   /// A terminal and its use.
   private struct Screen {
     let path: String
-    let device: UInt32
+    let device: TerminalDevice
     let use: TerminalUse
     /// True if the terminal passes on each key.
     let isRaw: Bool
@@ -113,7 +113,7 @@ public struct Terminals: Sendable {
       let use = processes.use(of: device, isRaw: isRaw, store: store)
       let notice =
         sendsNotices ? processes.environment(of: device).flatMap { TerminalNotice($0) } : nil
-      return Screen(path: path, device: device.number, use: use, isRaw: isRaw, notice: notice)
+      return Screen(path: path, device: device, use: use, isRaw: isRaw, notice: notice)
     }
   }
 
@@ -139,13 +139,13 @@ public struct Terminals: Sendable {
       let screens = store.map { processes.screens(of: $0, on: server) } ?? []
       // A popup is no pane, and all clients count as having it.
       let panes = screens.isEmpty ? [] : await server.panes()
-      let hasPopup = !screens.isSubset(of: panes.compactMap(Terminals.device))
+      let hasPopup = !screens.isSubset(of: panes.compactMap { Terminals.device($0)?.number })
       for shown in await server.clients() {
         guard let device = Terminals.device(shown.terminal),
           let client = clients.first(where: { $0.device == device })
         else { continue }
         // tmux would draw the message instead of what Belfry's screen shows.
-        if hasPopup || Terminals.device(shown.pane).map(screens.contains) == true {
+        if hasPopup || Terminals.device(shown.pane).map({ screens.contains($0.number) }) == true {
           count += 1
           continue
         }
@@ -160,10 +160,10 @@ public struct Terminals: Sendable {
     return count
   }
 
-  /// Returns the device number of a terminal; nil if there is none at the path.
-  private static func device(_ path: String) -> UInt32? {
+  /// Returns the terminal at a path; nil if there is none.
+  private static func device(_ path: String) -> TerminalDevice? {
     var status = stat()
-    return stat(path, &status) == 0 ? UInt32(truncatingIfNeeded: status.st_rdev) : nil
+    return stat(path, &status) == 0 ? TerminalDevice(status) : nil
   }
 
   /// Returns the text for a shell, or for a program as a last resort.

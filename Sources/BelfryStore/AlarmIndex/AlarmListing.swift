@@ -130,7 +130,7 @@ public struct AlarmListing: Sendable {
 
   // MARK: Order
 
-  /// What an alarm is sorted by, apart from its id.
+  /// The sort key of an alarm: its rank, then its title.
   private struct Key: Sendable {
     let rank: Int64
     let title: String
