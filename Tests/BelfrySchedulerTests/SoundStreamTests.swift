@@ -6,11 +6,6 @@ import Testing
 
 /// The stream of a player in the mixer, with players that end once their stream was corrected.
 @Suite struct SoundStreamTests {
-  /// The end of a player's script: it waits for the correction, which the client records.
-  private func waiting(_ sandbox: Sandbox) -> String {
-    sandbox.waitFor + "wait_for [ -e corrected ]\n"
-  }
-
   private func log(_ sandbox: Sandbox) throws -> [Substring] {
     try String(contentsOfFile: sandbox.root + "/log", encoding: .utf8).split(separator: "\n")
   }
@@ -21,9 +16,18 @@ import Testing
   func pulse(flag: String, volume: Int) async throws {
     let sandbox = try Sandbox()
     let folder = "cd '\(sandbox.root)'\n"
+    // The state of the stream. A command that does not return in time is repeated, on a busy machine.
+    try "yes\n".write(toFile: sandbox.root + "/mute", atomically: false, encoding: .utf8)
+    try "3%\n".write(toFile: sandbox.root + "/volume", atomically: false, encoding: .utf8)
     _ = try sandbox.script(
       "bin/paplay",
-      "\(folder)echo $1 > client; echo ${2#--property=} > stream\n" + waiting(sandbox))
+      """
+      \(folder)\(sandbox.waitFor)
+      echo $1 > client; echo ${2#--property=} > stream
+      wait_for grep -q no mute
+      wait_for grep -q '^\(volume)%' volume
+
+      """)
     _ = try sandbox.script(
       "bin/pactl",
       """
@@ -32,18 +36,19 @@ import Testing
         name=$(sed 's/.*=//' stream)
         printf 'Sink Input #3\\n\\tMute: yes\\n\\tVolume: mono: 0 /   0%% / -inf dB\\n'
         printf '\\tProperties:\\n\\t\\tbelfry.stream = "%s0"\\n\\n' "$name"
-        printf 'Sink Input #7\\n\\tMute: yes\\n\\tVolume: mono: 1966 /   3%% / -91.37 dB\\n'
+        printf 'Sink Input #7\\n\\tMute: %s\\n' "$(cat mute)"
+        printf '\\tVolume: mono: 1966 /   %s / -91.37 dB\\n' "$(cat volume)"
         printf '\\tProperties:\\n\\t\\tbelfry.stream = "%s"\\n\\n' "$name" ;;
       'list sinks') echo 'Flags: DECIBEL_VOLUME\(flag)' ;;
-      *) echo "$*" >> log; case $1 in *volume) touch corrected ;; esac ;;
+      'set-sink-input-mute 7 0') echo no > mute ;;
+      'set-sink-input-volume 7 '*) echo $3 > volume ;;
+      *) echo "$*" >> log ;;
       esac
 
       """)
     var player = try #require(SoundPlayer(folders: [sandbox.root + "/bin"]))
     #expect(await player.play(Sound.all[0]) == nil)
-    #expect(
-      try log(sandbox).prefix(2)
-        == ["set-sink-input-mute 7 0", "set-sink-input-volume 7 \(volume)%"])
+    #expect(!FileManager.default.fileExists(atPath: sandbox.root + "/log"))
     let client = try String(contentsOfFile: sandbox.root + "/client", encoding: .utf8)
     #expect(client == "--client-name=Belfry\n")
   }
@@ -53,7 +58,9 @@ import Testing
     let sandbox = try Sandbox()
     let folder = "cd '\(sandbox.root)'\n"
     _ = try sandbox.script(
-      "bin/pw-play", "\(folder)echo \"$PIPEWIRE_PROPS\" > properties\n" + waiting(sandbox))
+      "bin/pw-play",
+      "\(folder)echo \"$PIPEWIRE_PROPS\" > properties\n"
+        + sandbox.waitFor + "wait_for [ -e corrected ]\n")
     _ = try sandbox.script("bin/pw-cli", "\(folder)echo \"$*\" >> log\ntouch corrected\n")
     var player = try #require(SoundPlayer(folders: [sandbox.root + "/bin"]))
     #expect(await player.play(Sound.all[0]) == nil)
