@@ -20,8 +20,9 @@ public struct InputLine: Hashable, Sendable {
 extension Input {
   /// Returns the parts of a line such as `call vet in 2 weeks at 9am +family`, or `every day at 9 pills`.
   ///
-  /// The schedule is the longest one at the end of the line, or else at its start. A line whose title would contain a word
-  /// of schedules, or nearly one, has no clear parts: a misspelled word must not become a part of the title.
+  /// The schedule is the longest one at the end of the line, or else at its start. What stands before the title belongs to
+  /// it, too, if both make one schedule: `mondays call mum at 6pm`. A line whose title would contain a word of schedules, or
+  /// nearly one, has no clear parts: a misspelled word must not become a part of the title.
   ///
   /// - Parameter words: The words. A word with spaces, as in `'Pay rent' every mon`, is a part of the title.
   /// The schedule may have several readings, or a mistake other than an unknown word.
@@ -34,9 +35,10 @@ extension Input {
     let rest = words.filter { !isTag($0) }
     func line(_ title: some Sequence<String>, _ schedule: some Sequence<String>) -> InputLine {
       InputLine(
-        title: title.joined(separator: " "), schedule: schedule.joined(separator: " "), tags: tags)
+        title: withoutSigns(title), schedule: schedule.joined(separator: " "), tags: tags)
     }
     if rest.isEmpty { return line([], []) }
+    if isScheduleAlone(rest, in: context) { return line([], rest) }
     var failure: InputError?
     var hasEnd = false
     for start in rest.indices.dropFirst() {
@@ -66,20 +68,22 @@ extension Input {
         continue
       }
       hasEnd = true
-      guard rest[1..<start].allSatisfy({ !isNearSchedule($0) }),
-        !["every", "each"].contains(rest[0].lowercased())
+      let front = front(of: rest[..<start], before: rest[start...], in: context)
+      let title = rest[(front?.isInTitle == false ? front?.count ?? 0 : 0)..<start]
+      guard title.dropFirst().allSatisfy({ !isNearSchedule($0) }),
+        front != nil || !["every", "each"].contains(rest[0].lowercased())
       else { break }
-      if let word = scheduleWord(endOf: Array(rest[..<start]), before: draft, rest[start]) {
+      if let word = scheduleWord(endOf: Array(title), before: draft, rest[start]) {
         failure = .notUnderstood(word, suggestion: nil)
         break
       }
       // `Cancel it 30 days before 31 march` is not on that day.
       let last = rest[start - 1]
-      if start > 1, prepositions.contains(last.lowercased()) {
+      if title.count > 1, prepositions.contains(last.lowercased()) {
         failure = .notUnderstood(last, suggestion: nil)
         break
       }
-      return line(rest[..<start], rest[start...])
+      return line(title, rest.prefix(front?.count ?? 0) + rest[start...])
     }
     for end in rest.indices.dropFirst().reversed() where !hasEnd {
       let words = rest[..<end].joined(separator: " ")
@@ -94,6 +98,19 @@ extension Input {
     if let failure, !isTitle { throw failure }
     return line(rest, [])
   }
+
+  /// Returns the title of some words without the signs between it and the schedule: `Rent: 1 dec`, `24 dec - call mum`.
+  private static func withoutSigns(_ words: some Sequence<String>) -> String {
+    var words = Array(words)
+    while words.count > 1, let last = words.last, signs.contains(last) { words.removeLast() }
+    while words.count > 1, let first = words.first, signs.contains(first) { words.removeFirst() }
+    if let last = words.last, last.count > 1, [",", ";", ":"].contains(last.last) {
+      words[words.count - 1].removeLast()
+    }
+    return words.joined(separator: " ")
+  }
+
+  private static let signs: Set = ["-", "–", "—", ":", ",", ";", "|"]
 
   /// Returns true for a word such as `evening`, which belongs to the title before it: `Parents evening 8 dec`.
   public static func startsWithPartOfDay(_ word: String) -> Bool {

@@ -93,6 +93,8 @@ public enum InputError: Error, Equatable, Sendable {
     case place
     /// A reminder before the occurrence, which is an option.
     case reminder
+    /// `once` behind a rule that repeats.
+    case onceOfRule
     /// More dates than a schedule can omit.
     case tooManyDates
     /// A number of occurrences of a rule that follows completions.

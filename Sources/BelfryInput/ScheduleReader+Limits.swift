@@ -181,6 +181,9 @@ extension ScheduleReader {
         end = .count(min(count, ScheduleDraft.maxCount))
       } else if isMarked, let period = try reader.period() {
         end = .lasting(period)
+      } else if reader.source(from: start).lowercased() == "only" {
+        // `24 dec 9am only`
+        reader.position = start
       } else if isMarked {
         throw reader.missing(.length)
       }
@@ -189,6 +192,34 @@ extension ScheduleReader {
     if draft.end != nil { throw .repeated(.end) }
     draft.end = end
     return true
+  }
+
+  /// Reads `once` and `only` behind another clause, where they may only confirm it.
+  mutating func readRemark() -> Bool {
+    if reader.position == 0 { return false }
+    if reader.accept("just once", "only once", "once only", "once") {
+      isOnce = true
+      return true
+    }
+    return reader.accept("only")
+  }
+
+  /// Checks that `once` agrees with the rule. `one time` means the same if there is no rule that repeats.
+  mutating func settleOnce() throws(InputError) {
+    let repeats: Bool
+    switch draft.rule {
+    case nil: repeats = step != nil
+    case .once, .dates: repeats = false
+    default: repeats = true
+    }
+    if !repeats, case .count(1)? = draft.end {
+      draft.end = nil
+      isOnce = true
+    }
+    guard isOnce, repeats || draft.end != nil else { return }
+    // `daily at 8, once`
+    guard case .daily(1)? = draft.rule, step == nil else { throw .unsupported(.onceOfRule) }
+    timesPerDay = timesPerDay ?? 1
   }
 
   mutating func readExceptions() throws(InputError) -> Bool {

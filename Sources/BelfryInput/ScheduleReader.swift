@@ -33,6 +33,8 @@ struct ScheduleReader {
   var partOfDay: (part: Vocabulary.PartOfDay, words: String)?
   /// The minute of each hour in `every hour at :30`.
   var minuteOfHour: Int?
+  /// True for `once` behind another clause: `14 jan 10:15 once`.
+  var isOnce = false
 
   /// The direction in which a time of day without a date is searched.
   let direction: Moment.Direction
@@ -67,7 +69,7 @@ struct ScheduleReader {
         }
         continue
       }
-      guard try readClause() else { throw reader.notUnderstood }
+      guard try readClause() || readRemark() else { throw reader.notUnderstood }
     }
     return try finished()
   }
@@ -203,9 +205,10 @@ struct ScheduleReader {
   // MARK: The end of the input
 
   private mutating func finished() throws(InputError) -> ScheduleDraft {
+    try settleOnce()
     // `mon 9am for 4 weeks` and `sunday evenings at 7`
     let isRepeated = draft.end != nil || partOfDay?.words.hasSuffix("s") == true
-    if isRepeated, case .once(let day)? = draft.rule, case .weekday? = date {
+    if isRepeated, !isOnce, case .once(let day)? = draft.rule, case .weekday? = date {
       draft.rule = .weekly([day.weekday], 1)
     }
     if !omittedWeekdays.isEmpty { try omitWeekdays() }

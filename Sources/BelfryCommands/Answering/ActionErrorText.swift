@@ -115,6 +115,13 @@ struct ActionErrorText {
     "Did you mean '\(Printable.text(nearest.title))'?"
   }
 
+  /// Returns the filter for words that match no title, but are tags of alarms; nil if one of them is none.
+  static func tags(_ words: [String], _ alarms: AlarmListing) -> String? {
+    let tags = Set(alarms.summaries.flatMap(\.tags).map(\.text))
+    let names = words.map { $0.first == "#" ? String($0.dropFirst()) : $0 }
+    return names.allSatisfy(tags.contains) ? names.map { "+\($0)" }.joined(separator: " ") : nil
+  }
+
   /// Returns the sentence about a name that matches only inside of a word.
   static func part(_ name: String, of summary: AlarmSummary) -> String {
     "'\(Printable.text(name))' is a part of \(Printable.text(summary.title))"

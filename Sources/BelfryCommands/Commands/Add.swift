@@ -94,7 +94,7 @@ struct Add: ParsableCommand {
         _ = try title.map { try AlarmText.title($0) }
         _ = try schedule.zone(parser)
         _ = try schedule.at.map { try parser.times($0, of: "--at") }
-        throw missing(title)
+        throw missing(title, schedule: words.first)
       }
       let isComplete = !words.isEmpty || schedule.namesDates
       let answers = try AlarmForm(parser, title: title, note: note, isComplete: isComplete).fill()
@@ -103,7 +103,7 @@ struct Add: ParsableCommand {
       if let schedule = answers.schedule { words = [schedule] }
       persistent = answers.persistent
     }
-    guard let title else { throw missing(nil) }
+    guard let title else { throw missing(nil, schedule: words.first) }
     let draft = try schedule.phrase(words, parser)
     var tagging = tagging
     tagging.tag += line.tags
@@ -119,7 +119,14 @@ struct Add: ParsableCommand {
       schedule: { try options.schedule(.init(parser: $0, phrase: words)) })
   }
 
-  private func missing(_ title: String?) -> CommandError {
+  /// - Parameter schedule: the words of the schedule; nil if that is missing.
+  private func missing(_ title: String?, schedule: String?) -> CommandError {
+    if title == nil, let schedule = schedule.map(Printable.text) {
+      return CommandError(
+        .usage, "'\(schedule)' has no title: what is to be done then?",
+        hint: "Write it first: belfry add 'Call mum' \(schedule)."
+      ).needingTerminal()
+    }
     let shown = Printable.text(title ?? "Rent")
     return CommandError(
       .usage,
@@ -161,6 +168,9 @@ struct Add: ParsableCommand {
     if schedule.namesDates { return given }
     let startsSchedule = Input.startsSchedule(title) && !title.contains(" ")
     if words.first.map(InputParser.isRule) == true { return given }
+    if Input.isScheduleAlone([title] + words, in: parser.context) {
+      return InputLine(title: "", schedule: ([title] + words).joined(separator: " "), tags: tags)
+    }
     var mistake: InputError?
     if let first = words.first, !startsSchedule, !Input.startsWithPartOfDay(first) {
       do throws(InputError) {
@@ -186,7 +196,7 @@ struct Add: ParsableCommand {
       else { throw failure }
       throw failure.with(hints: [hint])
     }
-    if line.title.isEmpty { return given }
+    if line.title.isEmpty { return line.schedule.isEmpty ? given : line }
     // The words behind a quoted title are the schedule's.
     if title.contains(" "), !words.isEmpty, line.title != title, let mistake {
       throw InputErrorText(mistake, given.schedule, .schedule, nil).commandError

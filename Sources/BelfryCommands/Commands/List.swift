@@ -87,7 +87,9 @@ struct List: ParsableCommand {
       }
       let text = words.joined(separator: " ")
       Console.line("No alarm matches '\(Printable.text(URLMask.masked(text)))'.")
-      if let nearest = context.selector(of: store).nearest(to: text), !nearest.isFinished {
+      if let tags = ActionErrorText.tags(words, all) {
+        Console.error("hint: for the tag, use 'belfry list \(tags)'.")
+      } else if let nearest = context.selector(of: store).nearest(to: text), !nearest.isFinished {
         Console.error("hint: \(ActionErrorText.suggestion(nearest))")
       }
       return

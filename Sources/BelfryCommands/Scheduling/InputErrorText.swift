@@ -118,6 +118,7 @@ struct InputErrorText {
     case .parity: "Belfry does not count even and odd days or weeks"
     case .place: "Belfry knows no places"
     case .reminder: "a schedule has no reminders before it"
+    case .onceOfRule: "an alarm that repeats does not ring once"
     case .tooManyDates:
       "an alarm can leave out at most \(Schedule.Limits.maxExceptions) dates"
     case .countedCompletions:
@@ -165,6 +166,8 @@ struct InputErrorText {
     case .unevenInterval:
       "Leave the days out, or add a window: every 5h from 8:00 to 18:00 on mon."
     case .unsupported(.timesOfDistance): "Write both again, such as 'every 7 hours from 18:00'."
+    case .unsupported(.onceOfRule):
+      "Leave 'once' out, or write the date, such as 'monday 18:00' or '24 dec 9am'."
     case .unsupported(.sun): "Write a time of day instead, such as 6:30 or 20:00."
     case .unsupported(.season): "Write the date, such as 1 dec or 21 jun."
     case .emptyWindow:

@@ -67,7 +67,8 @@ struct PhoneCapture {
       warnings = WarningPlan(found.lengths.sorted(by: >))
     }
     guard let line = try? Input.line(words, in: input), !line.schedule.isEmpty,
-      let title = ForeignAlarm.title(line.title),
+      // A task needs no other name than its words.
+      let title = ForeignAlarm.title(line.title.isEmpty ? text : line.title),
       let draft = try? Input.schedule(line.schedule, in: input)
     else { return nil }
     guard let schedule = try? draft.schedule(in: input.with(zoneOf: draft)) else { return nil }
