@@ -99,31 +99,54 @@ import Testing
     #expect(all.count == 10)
   }
 
-  @Test("What needs an answer stays on a busy day")
-  func busyDay() throws {
-    let date = CivilDate("2026-11-24")!
-    let entries = (0..<12).map { number -> Agenda.Entry in
-      let local = CivilDateTime(date, CivilTime(hour: 8 + number, minute: 0)!)
-      return Agenda.Entry(
-        alarm: Identifier(high: UInt64(number), low: 0), occurrence: local,
-        at: TimeZoneRules.utc.instant(of: local), local: local,
-        state: number == 11 ? .missed : number == 10 ? .pending : .done)
+  /// Returns a calendar of November 2026 with twelve occurrences on some days.
+  private static func busy(_ days: [Int]) -> Agenda {
+    var alarms: [Identifier: Agenda.Subject] = [:]
+    let month = (1...30).map { day -> Agenda.Day in
+      let date = CivilDate(year: 2026, month: 11, day: day)
+      guard days.contains(day) else { return Agenda.Day(date, entries: []) }
+      let entries = (0..<12).map { number -> Agenda.Entry in
+        let local = CivilDateTime(date, CivilTime(hour: 8 + number, minute: 0)!)
+        let alarm = Identifier(high: UInt64(number), low: 0)
+        alarms[alarm] = Agenda.Subject(title: "Alarm \(number)")
+        return Agenda.Entry(
+          alarm: alarm, occurrence: local, at: TimeZoneRules.utc.instant(of: local), local: local,
+          state: number == 11 ? .missed : number == 10 ? .pending : .done)
+      }
+      return Agenda.Day(date, entries: entries)
     }
-    let alarms = Dictionary(
-      uniqueKeysWithValues: entries.enumerated().map {
-        ($1.alarm, Agenda.Subject(title: "Alarm \($0)"))
-      })
-    let agenda = Agenda([Agenda.Day(date, entries: entries)], today: date, alarms: alarms)
+    return Agenda(month, today: CivilDate("2026-11-24")!, alarms: alarms)
+  }
+
+  /// Returns the lines of November 2026, and the texts of its entries.
+  private static func drawn(_ agenda: Agenda, height: Int? = nil) -> (count: Int, entries: [String])
+  {
     let times = TimeText(now: AgendaSample.now, zones: ZoneLibrary(variable: "UTC"))
-    let text = AgendaText(agenda, times, Style(isColored: false, width: 160))
-    let lines = text.lines(CalendarPeriod(.month, containing: date))
-    let shown = lines.flatMap { $0.text.split(separator: "│") }
+    let style = Style(isColored: false, width: 160)
+    let lines = AgendaText(agenda, times, style, height: height)
+      .lines(CalendarPeriod(.month, containing: CivilDate("2026-11-24")!))
+    let entries = lines.flatMap { $0.text.split(separator: "│") }
       .map { $0.trimmingCharacters(in: .whitespaces) }
       .filter { $0.contains("Alarm") || $0.contains("more") }
+    return (lines.count, entries)
+  }
+
+  @Test("What needs an answer stays on a busy day")
+  func busyDay() {
     #expect(
-      shown == [
+      Self.drawn(Self.busy([24])).entries == [
         "✓ 08:00 Alarm 0", "✓ 09:00 Alarm 1", "✓ 10:00 Alarm 2", "? 18:00 Alarm 10",
         "x 19:00 Alarm 11", "+7 more",
       ])
+  }
+
+  @Test(
+    "A month on a screen shows fewer occurrences of its days, so that its last week fits",
+    arguments: [(nil, 28, 7), (28, 28, 7), (27, 26, 8), (20, 20, 11), (12, 20, 11)])
+  func height(height: Int?, count: Int, more: Int) {
+    let drawn = Self.drawn(Self.busy([3, 24]), height: height)
+    #expect(drawn.count == count)
+    #expect(drawn.entries.last == "+\(more) more")
+    #expect(drawn.entries.contains("x 19:00 Alarm 11"))
   }
 }

@@ -172,8 +172,8 @@ struct PageScreen {
           .list(backend.list(filter: filter, columns: columns), filter: filter)
         case .readDetails(let id, let columns):
           .details(id, backend.details(id, columns: columns))
-        case .readPage(let tab, let columns, let month):
-          .page(tab, try page(tab, columns, month))
+        case .readPage(let tab, let size, let month):
+          .page(tab, try page(tab, size, month))
         case .readForm(let id): .form(id, backend.form(id))
         default: nil
         }
@@ -182,12 +182,12 @@ struct PageScreen {
   }
 
   /// Returns a page with fixed findings about this machine.
-  private func page(_ tab: Tab, _ columns: Int, _ month: Int) throws -> [PageLine] {
-    let source = try fixture.source(columns)
+  private func page(_ tab: Tab, _ size: Size, _ month: Int) throws -> [PageLine] {
+    let source = try fixture.source(size.columns)
     return switch tab {
     case .devices: try DevicesPage(source, PageFixture.findings).lines()
     case .settings: SettingsPage(source).lines(PageFixture.findings)
-    default: backend.page(tab, columns: columns, month: month)
+    default: backend.page(tab, size, month: month)
     }
   }
 }

@@ -7,6 +7,8 @@ import BelfryTerminal
 struct UIFixture {
   var state: UIState
   var alarms: [AlarmRow]
+  /// False if the alarms that are due have not rung.
+  var isDelivered = true
   var holdsToStop = false
   var isStill = false
   /// The number of times that the bell rang.
@@ -43,7 +45,7 @@ struct UIFixture {
       rows: rows, next: "next Alarm 0 in 5 min", clock: "08:55", placeholder: "No alarm matches.",
       holdsToStop: holdsToStop, isStill: isStill)
     content.ringing = alarms.filter { $0.state == .ringing }
-      .map { RingingAlarm(id: $0.id, title: $0.title) }
+      .map { RingingAlarm(id: $0.id, title: $0.title, isDelivered: isDelivered) }
     return content
   }
 

@@ -389,6 +389,11 @@ import Testing
     ui.type("Alarm 1")
     ui.press("enter")
     #expect(ui.lines[22] == " Tea and 1 more ring.  filter: Alarm 1")
+    // Without a scheduler, nothing has rung.
+    ui.isDelivered = false
+    ui.send(.changed)
+    #expect(ui.lines[22] == " Tea and 1 more are due.  filter: Alarm 1")
+    ui.isDelivered = true
     ui.alarms[4] = UIFixture.row(4)
     ui.alarms[5] = UIFixture.row(5)
     ui.send(.time)

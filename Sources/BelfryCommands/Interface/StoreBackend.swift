@@ -94,7 +94,8 @@ final class StoreBackend: UIBackend {
     content.holdsToStop = settings?.slideToStop ?? false
     content.isStill = settings?.reducedMotion ?? false
     content.ringing = all.ringing.summaries.map {
-      RingingAlarm(id: $0.id, title: Printable.text($0.shownTitle))
+      RingingAlarm(
+        id: $0.id, title: Printable.text($0.shownTitle), isDelivered: !$0.status.isUndelivered)
     }
     let words = AlarmFilter.readingPeriods(
       filter.split(separator: " ").map(String.init), InputParser(context).context,
@@ -122,7 +123,9 @@ final class StoreBackend: UIBackend {
     content.rows = table.rows(listing)
     if !words.isEmpty {
       content.placeholder = "No alarm matches '\(Printable.text(filter))'."
-      if listing.isEmpty { content.placeholder += tagHint(words, all) }
+      if listing.isEmpty, let tags = ActionErrorText.tags(words, all) {
+        content.placeholder += "\nFor the tag: \(tags)"
+      }
     } else if content.rows.isEmpty {
       content.placeholder = EmptyScreen(context, columns: columns)
         .text(isFirst: isFirst, hasStore: true)
@@ -148,14 +151,6 @@ final class StoreBackend: UIBackend {
     }
   }
 
-  /// Returns a line that names the tags among words that match no title.
-  private func tagHint(_ words: [String], _ alarms: AlarmListing) -> String {
-    let tags = Set(alarms.summaries.flatMap(\.tags).map(\.text))
-    let names = words.map { $0.first == "#" ? String($0.dropFirst()) : $0 }
-    guard names.allSatisfy(tags.contains) else { return "" }
-    return "\nFor the tag: " + names.map { "+\($0)" }.joined(separator: " ")
-  }
-
   func details(_ id: Identifier, columns: Int) -> [String] {
     let context = present
     guard let store = store(context), let alarm = try? store.alarm(id) else { return [] }
@@ -166,11 +161,12 @@ final class StoreBackend: UIBackend {
     }
   }
 
-  func page(_ tab: Tab, columns: Int, month: Int) -> [PageLine] {
+  func page(_ tab: Tab, _ size: Size, month: Int) -> [PageLine] {
     let context = present
+    let columns = size.columns
     let store = store(context)
     if tab == .month {
-      return MonthPage(context, store, context.screenStyle(columns), columns: columns).lines(month)
+      return MonthPage(context, store, context.screenStyle(columns), size).lines(month)
     }
     guard let store else { return [PageLine("There is no store yet. The first alarm makes one.")] }
     let source = source(store, context, columns)

@@ -13,15 +13,18 @@ struct AgendaMonth {
   private let text: AgendaText
   private let dates: ClosedRange<CivilDate>
   private let grid: AgendaGrid
-
   /// The maximum number of lines below the number of a day.
-  private static let maxLines = 6
+  private let maxLines: Int
+
+  /// The numbers of lines below the number of a day, of which the first fits a screen.
+  static let heights = (2...6).reversed()
   /// The number of columns of a title beside a time.
   private static let minTitle = 7
 
-  init(_ text: AgendaText, _ dates: ClosedRange<CivilDate>) {
+  init(_ text: AgendaText, _ dates: ClosedRange<CivilDate>, maxLines: Int) {
     self.text = text
     self.dates = dates
+    self.maxLines = maxLines
     grid = AgendaGrid(width: text.width, style: text.style)
   }
 
@@ -70,7 +73,7 @@ struct AgendaMonth {
       return .oneLine
     }
     let isBusy = text.agenda.days.contains { day in
-      dates.contains(day.date) && AgendaGroup.groups(of: day).count * 2 > AgendaMonth.maxLines
+      dates.contains(day.date) && AgendaGroup.groups(of: day).count * 2 > maxLines
     }
     return isBusy ? .title : .twoLines
   }
@@ -89,10 +92,10 @@ struct AgendaMonth {
   }
 
   private func lines(_ groups: [AgendaGroup], _ form: Form, _ width: Int) -> [PaintedLine] {
-    if groups.count <= AgendaMonth.maxLines {
+    if groups.count <= maxLines {
       return groups.flatMap { lines($0, form, width) }
     }
-    let shown = AgendaGroup.mostUrgent(groups, AgendaMonth.maxLines - 1)
+    let shown = AgendaGroup.mostUrgent(groups, maxLines - 1)
     let more = "+\(groups.count - shown.count) more"
     return shown.flatMap { lines($0, form, width) }
       + [PaintedLine(TextWidth.cut(more, to: width), .faint, text.style)]

@@ -16,6 +16,8 @@ package struct AgendaText {
   let style: Style
   /// The width in columns.
   let width: Int
+  /// The number of lines that a month should not exceed; nil for no limit.
+  private let height: Int?
 
   /// The width in columns below which a month or week is a list of days.
   package static let narrowest = 60
@@ -24,8 +26,13 @@ package struct AgendaText {
 
   /// Creates the text of an agenda.
   ///
-  /// - Parameter width: the width in columns; nil for that of the terminal, or 80 without one.
-  package init(_ agenda: Agenda, _ times: TimeText, _ style: Style, width: Int? = nil) {
+  /// - Parameters:
+  ///   - width: the width in columns; nil for that of the terminal, or 80 without one.
+  ///   - height: the number of lines that a month should not exceed. Its days then show fewer occurrences.
+  package init(
+    _ agenda: Agenda, _ times: TimeText, _ style: Style, width: Int? = nil, height: Int? = nil
+  ) {
+    self.height = height
     self.agenda = agenda
     self.times = times
     self.style = style
@@ -43,6 +50,7 @@ package struct AgendaText {
   /// - Parameter isList: true for a list of days instead of a grid.
   package func lines(_ period: CalendarPeriod, isList: Bool = false) -> [AgendaLine] {
     let isGrid = !isList && width >= AgendaText.narrowest
+    let legend = AgendaLegend(self, period.unit).lines.map { AgendaLine($0) }
     var lines: [AgendaLine] = []
     for (number, dates) in period.units.enumerated() {
       if number > 0 { lines.append(AgendaLine("")) }
@@ -51,12 +59,22 @@ package struct AgendaText {
           isList ? style.paint(title(period.unit, dates), .bold) : heading(period.unit, dates)))
       switch period.unit {
       case .year: lines += AgendaYear(self, dates).lines.map { AgendaLine($0) }
-      case .month where isGrid: lines += AgendaMonth(self, dates).lines
+      case .month where isGrid: lines += month(dates, besides: lines.count + legend.count)
       case .week where isGrid: lines += AgendaWeek(self, dates).lines.map { AgendaLine($0) }
       case .day, .week, .month, .quarter: lines += AgendaList(self, dates).lines
       }
     }
-    return lines + AgendaLegend(self, period.unit).lines.map { AgendaLine($0) }
+    return lines + legend
+  }
+
+  /// Returns the lines of a month that fit the height, or else the fewest.
+  private func month(_ dates: ClosedRange<CivilDate>, besides others: Int) -> [AgendaLine] {
+    var lines: [AgendaLine] = []
+    for count in AgendaMonth.heights {
+      lines = AgendaMonth(self, dates, maxLines: count).lines
+      guard let height, lines.count + others > height else { break }
+    }
+    return lines
   }
 
   /// Returns a heading in the middle of the line.

@@ -404,13 +404,14 @@ package struct AlarmTable: Sendable {
       let time = times.relative(local(status.time(of: moved.civil), summary.zone))
       badges.append(moved.isShown ? "moved from \(own)" : "\(own) moved to \(time)")
     }
+    // Before the tags, which are cut on a narrow screen.
+    let nextBadge = group == .now ? next(summary).map { "next \($0)" } : nil
+    if let nextBadge { badges.append(nextBadge) }
     if !summary.tags.isEmpty {
       badges.append(summary.tags.sorted().map { "+\($0.text)" }.joined(separator: " "))
     }
     if summary.hasCascade { badges.append("cascade") }
     if let partner = summary.partner { badges.append("partner \(Printable.text(partner))") }
-    let nextBadge = group == .now ? next(summary).map { "next \($0)" } : nil
-    if let nextBadge { badges.append(nextBadge) }
     var shorter = (1..<max(1, badges.count)).reversed().map {
       badges.prefix($0).joined(separator: ", ") + " …"
     }

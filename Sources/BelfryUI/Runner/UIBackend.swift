@@ -1,4 +1,5 @@
 import BelfryCore
+import BelfryTerminal
 
 /// Everything that the screen needs from outside: the store, its actions, and the commands of belfry.
 ///
@@ -7,7 +8,7 @@ import BelfryCore
 package protocol UIBackend: AnyObject, Sendable {
   func list(filter: String, columns: Int) -> ListContent
   func details(_ id: Identifier, columns: Int) -> [String]
-  func page(_ tab: Tab, columns: Int, month: Int) -> [PageLine]
+  func page(_ tab: Tab, _ size: Size, month: Int) -> [PageLine]
   /// Returns what a phrase means: the alarm and its next dates, or what is missing.
   func preview(_ phrase: String, columns: Int) -> [String]
   /// Returns the values of an alarm for the form; none if they cannot be read.

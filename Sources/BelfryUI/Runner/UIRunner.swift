@@ -147,8 +147,8 @@ package final class UIRunner {
     case .readDetails(let id, let columns):
       expected = id
       request(2) { .details(id, backend.details(id, columns: columns)) }
-    case .readPage(let tab, let columns, let month):
-      request(3) { .page(tab, backend.page(tab, columns: columns, month: month)) }
+    case .readPage(let tab, let size, let month):
+      request(3) { .page(tab, backend.page(tab, size, month: month)) }
     case .preview(let text, let columns):
       request(4) { .preview(text, backend.preview(text, columns: columns)) }
     case .previewEdit(let words, let columns):

@@ -70,15 +70,18 @@ package struct PageLine: Hashable, Sendable {
   }
 }
 
-/// An alarm that rings.
+/// An alarm that rings, or is due but was not delivered.
 package struct RingingAlarm: Hashable, Sendable {
   package let id: Identifier
   /// The title as it is shown.
   package let title: String
+  /// False if this device has not rung.
+  package let isDelivered: Bool
 
-  package init(id: Identifier, title: String) {
+  package init(id: Identifier, title: String, isDelivered: Bool = true) {
     self.id = id
     self.title = title
+    self.isDelivered = isDelivered
   }
 }
 

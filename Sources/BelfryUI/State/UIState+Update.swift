@@ -92,7 +92,7 @@ extension UIState {
   }
 
   func readPage(_ tab: Tab) -> UIEffect {
-    .readPage(tab, columns: size.columns - 2, month: monthOffset)
+    .readPage(tab, Size(size.columns - 2, layout.main.rows), month: monthOffset)
   }
 
   /// Shows a list that was read. The selection stays on its alarm, or goes to the one that took its place.

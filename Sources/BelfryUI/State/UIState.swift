@@ -296,7 +296,7 @@ package enum UIEffect: Hashable, Sendable {
   /// Read the list with a filter, for a width.
   case readList(filter: String, columns: Int)
   case readDetails(Identifier, columns: Int)
-  case readPage(Tab, columns: Int, month: Int)
+  case readPage(Tab, Size, month: Int)
   /// Find out what a phrase means.
   case preview(String, columns: Int)
   case complete(String)

@@ -92,12 +92,14 @@ enum PromptView {
     return TextWidth.cut(String(problem[..<start]), to: left) + problem[start...]
   }
 
-  /// Returns a sentence about what rings and is not on the screen; nil if nothing does.
+  /// Returns a sentence about what rings or is due and is not on the screen; nil if nothing does.
   private static func ringingText(_ state: UIState, _ area: Area) -> String? {
-    let titles = state.hiddenRinging.map(\.title)
-    guard let first = titles.first else { return nil }
-    let others = titles.count > 1 ? " and \(titles.count - 1) more ring." : " rings."
-    return TextWidth.cut(first, to: max(8, area.columns / 2 - others.count)) + others
+    let alarms = state.hiddenRinging
+    // One that rings comes before one that is only due.
+    guard let first = alarms.first(where: \.isDelivered) ?? alarms.first else { return nil }
+    let (one, several) = first.isDelivered ? (" rings.", "ring.") : (" is due.", "are due.")
+    let others = alarms.count > 1 ? " and \(alarms.count - 1) more \(several)" : one
+    return TextWidth.cut(first.title, to: max(8, area.columns / 2 - others.count)) + others
   }
 
   private static func label(_ purpose: UIState.Prompt.Purpose) -> String {

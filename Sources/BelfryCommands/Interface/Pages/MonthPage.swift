@@ -9,11 +9,11 @@ struct MonthPage {
   private let context: CommandContext
   private let store: Store?
   private let style: Style
-  private let columns: Int
+  private let size: Size
 
   /// - Parameter store: The store; nil if there is none yet.
-  init(_ context: CommandContext, _ store: Store?, _ style: Style, columns: Int) {
-    (self.context, self.store, self.style, self.columns) = (context, store, style, columns)
+  init(_ context: CommandContext, _ store: Store?, _ style: Style, _ size: Size) {
+    (self.context, self.store, self.style, self.size) = (context, store, style, size)
   }
 
   /// Returns the lines of a month.
@@ -38,7 +38,8 @@ struct MonthPage {
         return [PageLine(CommandError(error).message)]
       }
     }
-    let lines = AgendaText(agenda, context.times, style, width: columns).lines(period)
+    let text = AgendaText(agenda, context.times, style, width: size.columns, height: size.rows)
+    let lines = text.lines(period)
     let present = lines.compactMap(\.date).last { $0 <= today }
     return lines.map { line in
       PageLine(
