@@ -332,6 +332,15 @@ func timeline(_ alarm: Alarm) -> Timeline { Timeline(alarm, zone: .utc) }
     #expect(evaluation.transition.alarm.progress.occurrences[monday]?.auto == true)
   }
 
+  @Test func aSnoozeUntilAMomentDoesNotEndBeforeIt() {
+    let end = instant("2026-11-23T18:00:00Z")
+    func snooze(_ now: String) -> Answer? { .snooze(until: end, at: instant(now)) }
+    #expect(snooze("2026-11-23T17:00:00Z") == .snooze(seconds: 3600))
+    #expect(snooze("2026-11-23T17:00:00.400Z") == .snooze(seconds: 3600))
+    #expect(snooze("2026-11-23T17:59:59.900Z") == .snooze(seconds: 1))
+    #expect(snooze("2026-11-23T18:00:00Z") == nil && snooze("2026-11-23T18:00:01Z") == nil)
+  }
+
   @Test func aResponseWithoutAnOccurrenceIsRefused() throws {
     let alarm = try rent()
     let refusal = LifecycleError.notPossible(.active, next: monday)

@@ -194,6 +194,10 @@ import Testing
       let output = try await sandbox.belfry(["snooze"] + words, now: SelectionTests.now)
       #expect(output.out.contains("it rings again at \(until)"), "\(output.out)\(output.err)")
     }
+    // The seconds up to a moment are no whole number.
+    let fraction = try await sandbox.belfry(
+      "snooze", "tea", "until", "18:00", now: SelectionTests.now.replacing("Z", with: ".400Z"))
+    #expect(fraction.out.contains("it rings again at 18:00"), "\(fraction.out)\(fraction.err)")
     let past = try await sandbox.belfry(
       "snooze", "tea", "until", "2020-01-01", now: SelectionTests.now)
     #expect(past.status == 2)

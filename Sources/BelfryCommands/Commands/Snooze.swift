@@ -33,14 +33,14 @@ struct Snooze: ParsableCommand {
   func run() throws {
     let context = try common.context(root)
     let parser = InputParser(context)
-    let (names, seconds) = try SnoozeWords(words, parser).read()
+    let (names, snooze) = try SnoozeWords(words, parser).read()
     let options = AnswerOptions(names, all: all, occurrence: occurrence)
     let answering: Answering
     do {
       answering = try Answering(options, for: .snooze, context)
     } catch {
       // The last word is more likely a wrong length than an alarm.
-      if let name = CommandError.missingAlarm(error), seconds == nil, name == names.last,
+      if let name = CommandError.missingAlarm(error), snooze == nil, name == names.last,
         names.count > 1
       {
         _ = try parser.length(name, of: nil)
@@ -48,7 +48,7 @@ struct Snooze: ParsableCommand {
       throw error
     }
     try answering.giveAndShow(
-      .snooze(seconds: seconds ?? answering.settings.snooze), json: common.json)
+      snooze ?? .snooze(seconds: answering.settings.snooze), json: common.json)
   }
 }
 
@@ -65,10 +65,10 @@ private struct SnoozeWords {
     self.parser = parser
   }
 
-  /// Returns the names, and the length in seconds; nil for the default length.
+  /// Returns the names and the answer; nil for the default length.
   ///
   /// - Throws: `CommandError` if the end is not a time in the future.
-  func read() throws -> (names: [String], seconds: Int64?) {
+  func read() throws -> (names: [String], snooze: Answer?) {
     if let index = words.firstIndex(where: { $0.lowercased() == "until" }) {
       var text = words[(index + 1)...].joined(separator: " ")
       var names = Array(words[..<index])
@@ -82,18 +82,17 @@ private struct SnoozeWords {
         }
       }
       let end = try parser.moment(text, of: "until").instant(.future, in: parser.context)
-      let seconds = end.seconds(since: parser.context.instant)
-      guard seconds > 0 else {
+      guard let snooze = Answer.snooze(until: end, at: parser.context.instant) else {
         throw CommandError(
           .usage, "'\(Printable.text(text))' has passed.", hint: "Name a time in the future.")
       }
-      return (names, seconds)
+      return (names, snooze)
     }
     // The longest end of the words that is a length.
     for start in words.indices {
       let text = words[start...].joined(separator: " ")
       if let seconds = try? Input.length(text, in: parser.context) {
-        return (Array(words[..<start]), seconds)
+        return (Array(words[..<start]), .snooze(seconds: seconds))
       }
     }
     // `snooze 20m rent`
@@ -101,7 +100,7 @@ private struct SnoozeWords {
       let text = words[..<end].joined(separator: " ")
       if text.contains(where: \.isLetter), let seconds = try? Input.length(text, in: parser.context)
       {
-        return (Array(words[end...]), seconds)
+        return (Array(words[end...]), .snooze(seconds: seconds))
       }
     }
     return (words, nil)

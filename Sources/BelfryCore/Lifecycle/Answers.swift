@@ -21,6 +21,12 @@ public enum Answer: Hashable, Sendable {
     case until(CivilDateTime)
   }
 
+  /// Returns the snooze up to a moment, never shorter than that, because a length has whole seconds; nil if the moment is not
+  /// in the future.
+  public static func snooze(until end: Instant, at now: Instant) -> Answer? {
+    end > now ? .snooze(seconds: -now.seconds(since: end)) : nil
+  }
+
   /// The maximum number of occurrences that one answer skips.
   public static let maxSkips = 366
 }

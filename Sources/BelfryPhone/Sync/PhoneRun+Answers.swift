@@ -136,8 +136,8 @@ extension PhoneRun {
     case .done(let time): return try answer(.done(at: min(time, moment), early: true))
     case .stop(let time): return try answer(.stop, at: time)
     case .snooze(let until, let time):
-      let seconds = until.seconds(since: min(time, moment))
-      return seconds > 0 ? try answer(.snooze(seconds: seconds), at: time) : []
+      guard let snooze = Answer.snooze(until: until, at: min(time, moment)) else { return [] }
+      return try answer(snooze, at: time)
     case .skip:
       guard let alarm = alarms[id.alarm] else { return [] }
       guard case .once = alarm.schedule.recurrence, alarm.schedule.times.count == 1 else {
