@@ -38,14 +38,15 @@ extension Input {
         title: withoutSigns(title), schedule: schedule.joined(separator: " "), tags: tags)
     }
     if rest.isEmpty { return line([], []) }
+    if let split = try lineBehindColon(rest, in: context) {
+      return InputLine(title: split.title, schedule: split.schedule, tags: tags)
+    }
     if isScheduleAlone(rest, in: context) { return line([], rest) }
     var failure: InputError?
     var hasEnd = false
     for start in rest.indices.dropFirst() {
       // `Parents evening 8 dec`; and a list does not begin in its middle: `24, 26 november and 1 december`
-      if startsWithPartOfDay(rest[start]) || ["and", "&", ","].contains(rest[start].lowercased()) {
-        continue
-      }
+      if startsWithPartOfDay(rest[start]) || isConjunction(rest[start]) { continue }
       var draft: ScheduleDraft?
       do throws(InputError) {
         draft = try schedule(rest[start...].joined(separator: " "), in: context)
@@ -67,12 +68,18 @@ extension Input {
       {
         continue
       }
-      hasEnd = true
       let front = front(of: rest[..<start], before: rest[start...], in: context)
+      // `daily at 9 vitamin b 12`
+      if front?.hasTime == true, isBareNumber(rest[start...]) { continue }
+      hasEnd = true
       let title = rest[(front?.isInTitle == false ? front?.count ?? 0 : 0)..<start]
       guard title.dropFirst().allSatisfy({ !isNearSchedule($0) }),
         front != nil || !["every", "each"].contains(rest[0].lowercased())
       else { break }
+      if title.startIndex > 0, let first = title.first, continuesSchedule(first) {
+        failure = .notUnderstood(first, suggestion: nil)
+        break
+      }
       if let word = scheduleWord(endOf: Array(title), before: draft, rest[start]) {
         failure = .notUnderstood(word, suggestion: nil)
         break
@@ -86,10 +93,15 @@ extension Input {
       return line(title, rest.prefix(front?.count ?? 0) + rest[start...])
     }
     for end in rest.indices.dropFirst().reversed() where !hasEnd {
-      let words = rest[..<end].joined(separator: " ")
-      guard (try? schedule(words, in: context)) != nil else { continue }
-      guard rest[end...].allSatisfy({ !isNearSchedule($0) }) else { break }
-      return line(rest[end...], rest[..<end])
+      let front = rest[..<end]
+      guard (try? schedule(front.joined(separator: " "), in: context)) != nil else { continue }
+      let title = rest[end...].prefix(titleCount(rest[end...], behind: front, in: context))
+      guard title.allSatisfy({ !isNearSchedule($0) }) else { break }
+      if continuesSchedule(title[end]) {
+        failure = .notUnderstood(title[end], suggestion: nil)
+        break
+      }
+      return line(title, front + rest[title.endIndex...])
     }
     // A title alone has no word of a schedule.
     let isTitle = rest.dropFirst().allSatisfy { word in
@@ -100,7 +112,7 @@ extension Input {
   }
 
   /// Returns the title of some words without the signs between it and the schedule: `Rent: 1 dec`, `24 dec - call mum`.
-  private static func withoutSigns(_ words: some Sequence<String>) -> String {
+  public static func withoutSigns(_ words: some Sequence<String>) -> String {
     var words = Array(words)
     while words.count > 1, let last = words.last, signs.contains(last) { words.removeLast() }
     while words.count > 1, let first = words.first, signs.contains(first) { words.removeFirst() }
@@ -108,6 +120,11 @@ extension Input {
       words[words.count - 1].removeLast()
     }
     return words.joined(separator: " ")
+  }
+
+  /// Returns true for a word that joins the elements of a list, with which no schedule begins.
+  static func isConjunction(_ word: String) -> Bool {
+    ["and", "&", ","].contains(word.lowercased())
   }
 
   private static let signs: Set = ["-", "–", "—", ":", ",", ";", "|"]
@@ -121,6 +138,14 @@ extension Input {
   private static let prepositions: Set = [
     "before", "after", "by", "until", "till", "since", "from", "to", "of", "per", "within", "ahead",
   ]
+
+  /// Returns true for a word with which a title hardly begins behind a part of a schedule, which it seems to continue.
+  private static func continuesSchedule(_ word: String) -> Bool {
+    let word = word.lowercased()
+    return prepositions.contains(word) || continuations.contains(word)
+      || Vocabulary.partOfDay(word) != nil
+      || ["in", "at", "on", "for", "except", "but", "not", "starting", "beginning"].contains(word)
+  }
 
   /// Returns the word at the end of a title that more likely belongs to the schedule behind it: `Trip seven am` tomorrow,
   /// `Books last day of the year` 9am; nil for none.
@@ -217,7 +242,7 @@ extension Input {
   }
 
   /// Returns true for a word that schedules have, or that is probably a misspelling of one.
-  private static func isNearSchedule(_ word: String) -> Bool {
+  static func isNearSchedule(_ word: String) -> Bool {
     let word = word.lowercased()
     // `RRULE:FREQ=DAILY` and lines of cron
     if word.contains(where: { $0 == "=" || $0 == "*" }) { return true }

@@ -60,12 +60,16 @@ extension Input {
     _ = accept(["me", "us"])
     if rest.suffix(2) == ["in", "advance"] {
       rest = rest.dropLast(2)
-    } else if let last = rest.last, ["before", "beforehand", "earlier", "ahead"].contains(last) {
+    } else if let last = rest.last, isBefore(last) {
       rest = rest.dropLast()
     } else {
       return nil
     }
     return lengths(rest)
+  }
+
+  private static func isBefore(_ word: String) -> Bool {
+    ["before", "beforehand", "earlier", "ahead"].contains(word)
   }
 
   /// Returns the seconds of `2 weeks, 3 days and the day`; nil for any other words.
@@ -75,7 +79,9 @@ extension Input {
       [",", "and", "&"].contains($0)
     }
     let lengths = parts.filter { !$0.isEmpty }.map { part in
-      let text = part.first == "the" ? ["a"] + part.dropFirst() : Array(part)
+      var text = part.first == "the" ? ["a"] + part.dropFirst() : Array(part)
+      // `2 weeks before and 1 day before`
+      if text.count > 1, isBefore(text[text.count - 1]) { text.removeLast() }
       let isBare = text.count == 1 && text[0].allSatisfy(\.isNumber)
       return isBare ? nil : seconds(text.joined(separator: " "))
     }

@@ -88,10 +88,29 @@ extension InputReader {
   }
 
   mutating func acceptCompletion() -> Bool {
-    accept(
+    if acceptCompletedAction() { return true }
+    return accept(
       "done", "it is done", "it was done", "it's done", "being done", "completion",
       "each completion", "the last completion", "doing it", "completed", "i did it",
       "it was last done", "it was last changed", "it was changed", "last done", "last changed",
       "the last time", "changed", "finished", "last completion")
+  }
+
+  /// Reads `the last change`, `each service` and the like.
+  private mutating func acceptCompletedAction() -> Bool {
+    let start = position
+    _ = accept("the")
+    guard accept("last", "latest", "previous", "each", "every") else {
+      position = start
+      return false
+    }
+    let actions = [
+      "change", "replacement", "service", "servicing", "cleaning", "check", "checkup", "check-up",
+      "inspection", "test", "renewal", "refill", "visit", "appointment", "maintenance",
+      "completion", "time",
+    ]
+    if accept(anyOf: actions) { return true }
+    position = start
+    return false
   }
 }

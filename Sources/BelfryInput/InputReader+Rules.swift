@@ -67,7 +67,9 @@ extension InputReader {
     if accept("biweekly", "bi-weekly", "fortnightly", "every fortnight") {
       return RuleReading(try weekly(2))
     }
-    if Vocabulary.weekday(peek(1)) != nil, accept("alternate", "alternating") {
+    if Vocabulary.weekday(peek(word == "on" ? 2 : 1)) != nil,
+      accept("alternate", "alternating", "on alternate", "on alternating")
+    {
       return RuleReading(try weekly(2))
     }
     if accept("monthly", "once a month") { return RuleReading(try monthly(1)) }

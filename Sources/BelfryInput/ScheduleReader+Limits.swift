@@ -196,11 +196,23 @@ extension ScheduleReader {
 
   /// Reads `once` and `only` behind another clause, where they may only confirm it.
   mutating func readRemark() -> Bool {
-    if reader.position == 0 { return false }
+    if reader.position == 0 { return readRemarkAtStart() }
     if reader.accept("just once", "only once", "once only", "once") {
       isOnce = true
       return true
     }
+    return reader.accept("only")
+  }
+
+  /// Reads the remark in `once, in 20 minutes` and `only on sundays`. `once in two weeks` may be a rule.
+  private mutating func readRemarkAtStart() -> Bool {
+    let start = reader.position
+    if reader.accept("just once", "only once", "once only", "once") {
+      isOnce = [",", "on", "at"].contains(reader.word)
+      if !isOnce { reader.position = start }
+      return isOnce
+    }
+    guard reader.peek(1).isEmpty == false else { return false }
     return reader.accept("only")
   }
 
@@ -209,7 +221,7 @@ extension ScheduleReader {
     let repeats: Bool
     switch draft.rule {
     case nil: repeats = step != nil
-    case .once, .dates: repeats = false
+    case .once, .dates, .later: repeats = false
     default: repeats = true
     }
     if !repeats, case .count(1)? = draft.end {

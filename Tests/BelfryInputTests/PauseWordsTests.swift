@@ -47,6 +47,7 @@ import Testing
       ("warn 2h ahead daily 9:00", "daily 9:00", [120]),
       ("15 mar with 2 weeks notice", "15 mar", [20160]),
       ("15 mar remind 3 days in advance", "15 mar", [4320]),
+      ("15 mar remind me 2 weeks before and 1 day before", "15 mar", [20160, 1440]),
     ])
   func warnings(_ text: String, _ rest: String, _ minutes: [Int64]) {
     let found = Input.warnings(in: words(text))

@@ -115,6 +115,11 @@ import Testing
       ("in 3 days vet at 9", "vet", "in 3 days at 9", ""),
       ("1st of every month rent 9am", "rent", "1st of every month 9am", ""),
       ("Every other day run 7am", "run", "Every other day 7am", ""),
+      ("last workday close the books 17:00", "close the books", "last workday 17:00", ""),
+      ("tue bins every other week 7pm", "tue bins", "tue every other week 7pm", ""),
+      ("every tue 7pm training may to september", "training", "every tue 7pm may to september", ""),
+      ("daily at 9 vitamin b 12", "vitamin b 12", "daily at 9", ""),
+      ("Christmas eve dinner at 18:00", "dinner", "Christmas eve at 18:00", ""),
       // An adjective is the title's, too.
       ("Weekly report at 9:45", "Weekly report", "Weekly at 9:45", ""),
       ("daily pills 8am and 8pm", "daily pills", "daily 8am and 8pm", ""),
@@ -124,6 +129,8 @@ import Testing
       // Both are no schedule together.
       ("Monthly report fri 9am", "Monthly report", "fri 9am", ""),
       ("2 pills tomorrow", "2 pills", "tomorrow", ""),
+      ("biweekly call on thu 9am", "biweekly call", "biweekly on thu 9am", ""),
+      ("2 weeks holiday fri 9am", "2 weeks holiday", "fri 9am", ""),
       ("Sun cream at 9", "Sun cream", "at 9", ""), ("Next steps at 9", "Next steps", "at 9", ""),
       ("On call rota fri 9am", "On call rota", "fri 9am", ""),
       // `only` and `once` confirm a schedule.
@@ -132,7 +139,32 @@ import Testing
         "for two weeks only, daily at noon", ""
       ),
       ("Dentist 14 january at 10:15 once", "Dentist", "14 january at 10:15 once", ""),
-      ("Members only mondays 9am", "Members only", "mondays 9am", ""),
+      ("water plants only mondays 9am", "water plants", "only mondays 9am", ""),
+      ("call mum only on sundays at 5pm", "call mum", "only on sundays at 5pm", ""),
+      ("bins on alternate tuesdays 7pm", "bins", "on alternate tuesdays 7pm", ""),
+      ("filter 3 months after the last change", "filter", "3 months after the last change", ""),
+      (
+        "quarterly VAT 10 of jan,apr,jul,oct 9am", "quarterly VAT", "10 of jan,apr,jul,oct 9am", ""
+      ),
+      // A colon between the schedule and the title
+      ("in 20 minutes: take the bread out", "take the bread out", "in 20 minutes", ""),
+      ("in an hour: call", "call", "in an hour", ""),
+      ("bread in 20 minutes once", "bread", "in 20 minutes once", ""),
+      ("once, in 20 minutes: bread", "bread", "once, in 20 minutes", ""),
+      ("tomorrow: call the bank at 9", "call the bank", "tomorrow at 9", ""),
+      ("tomorrow : call the bank at 9 +work", "call the bank", "tomorrow at 9", "work"),
+      ("every monday 9am: bins out", "bins out", "every monday 9am", ""),
+      ("on 14 January at 10:15: dentist", "dentist", "on 14 January at 10:15", ""),
+      (
+        "last workday of the month: backup check", "backup check", "last workday of the month", ""
+      ),
+      ("quarterly on the 10th: VAT 9am", "VAT", "quarterly on the 10th 9am", ""),
+      ("monday: meeting at 10", "meeting", "monday at 10", ""),
+      ("9am every day: vitamin b 12", "vitamin b 12", "9am every day", ""),
+      ("29 february: birthday", "birthday", "29 february", ""),
+      ("Monday: review tomorrow 9am", "Monday: review", "tomorrow 9am", ""),
+      ("Ubuntu: update every monday 9am", "Ubuntu: update", "every monday 9am", ""),
+      ("Weekly: monday 9am", "", "Weekly monday 9am", ""),
       // Signs between the title and the schedule
       ("filters, 1 dec 9am", "filters", "1 dec 9am", ""),
       ("Rent: 1 dec 9am", "Rent", "1 dec 9am", ""),
@@ -157,6 +189,8 @@ import Testing
       "Check the smoke detector twice a year 9am", "Recycling odd thursdays 7pm",
       "Trip tuesday-thursday-saturday 9am", "Trip seven thirty am every day",
       "Trip twenty past four on tuesdays", "Trip biennially 1 may 9am",
+      "tomorrow: call mum evry week", "every mon from 28 call mum dec 9am",
+      "last day of work party at 5pm",
       "Trip am 24.12. um 18:00", "Trip jeden montag 8:00", "Good Friday fish 26 march 9am",
     ])
   func unclearLine(_ text: String) {

@@ -163,9 +163,19 @@ struct Add: ParsableCommand {
     guard let title else { return InputLine(title: "", schedule: "", tags: []) }
     let tags = phrase.filter(Input.isTag).map { String($0.dropFirst()) }
     let words = phrase.filter { !Input.isTag($0) }
-    let given = InputLine(title: title, schedule: words.joined(separator: " "), tags: tags)
     // An option names the schedule, so that all words are the title's.
-    if schedule.namesDates { return given }
+    if schedule.namesDates {
+      return InputLine(title: title, schedule: words.joined(separator: " "), tags: tags)
+    }
+    // `monday: bins at 19:00`, without quotes
+    if !title.contains(" "),
+      let line = try? Input.lineBehindColon([title] + words, in: parser.context)
+    {
+      return InputLine(title: line.title, schedule: line.schedule, tags: tags)
+    }
+    let given = InputLine(
+      title: words.isEmpty ? title : Input.withoutSigns([title]),
+      schedule: words.joined(separator: " "), tags: tags)
     let startsSchedule = Input.startsSchedule(title) && !title.contains(" ")
     if words.first.map(InputParser.isRule) == true { return given }
     if Input.isScheduleAlone([title] + words, in: parser.context) {

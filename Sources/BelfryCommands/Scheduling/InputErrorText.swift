@@ -149,6 +149,16 @@ struct InputErrorText {
 
   // MARK: The hint
 
+  /// Returns the schedule with the first day of its month, or an example: `every two years on 1 may`.
+  private func exampleWithDay(of month: String) -> String {
+    let words = text.lowercased().split(separator: " ").map(String.init)
+    guard let position = words.firstIndex(of: month.lowercased()), position > 1,
+      words[position - 1] == "in", Input.startsSchedule(words[0])
+    else { return "yearly on 1 \(Printable.text(month))" }
+    let named = words[..<(position - 1)] + ["on", "1"] + words[position...]
+    return Printable.text(named.joined(separator: " "))
+  }
+
   private var hint: String? {
     switch error {
     case .notUnderstood(_, let suggestion):
@@ -159,7 +169,7 @@ struct InputErrorText {
     case .unsupported(.omittedMonths):
       "Write how often, such as 'every sunday may to october' or '15th of the month except august'."
     case .missing(.day, let word) where word.count > 2 && !["every", "each"].contains(word):
-      "Name the day, such as 'yearly on 1 \(Printable.text(word))'."
+      "Name the day, such as '\(exampleWithDay(of: word))'."
     case .severalRules: "Add one alarm for each rule. See 'belfry help when'."
     case .repeated(.time):
       "Write one list, such as 'at 8am and 8pm'. For other times on other days, add another alarm."
