@@ -99,13 +99,13 @@ import Testing
     #expect(all.count == 10)
   }
 
-  /// Returns a calendar of November 2026 with twelve occurrences on some days.
-  private static func busy(_ days: [Int]) -> Agenda {
+  /// Returns a calendar of November 2026 with twelve occurrences on some days, and one more on another.
+  private static func busy(_ days: [Int], rare: Int? = nil) -> Agenda {
     var alarms: [Identifier: Agenda.Subject] = [:]
     let month = (1...30).map { day -> Agenda.Day in
       let date = CivilDate(year: 2026, month: 11, day: day)
       guard days.contains(day) else { return Agenda.Day(date, entries: []) }
-      let entries = (0..<12).map { number -> Agenda.Entry in
+      let entries = (0..<(day == rare ? 13 : 12)).map { number -> Agenda.Entry in
         let local = CivilDateTime(date, CivilTime(hour: 8 + number, minute: 0)!)
         let alarm = Identifier(high: UInt64(number), low: 0)
         alarms[alarm] = Agenda.Subject(title: "Alarm \(number)")
@@ -137,6 +137,16 @@ import Testing
       Self.drawn(Self.busy([24])).entries == [
         "✓ 08:00 Alarm 0", "✓ 09:00 Alarm 1", "✓ 10:00 Alarm 2", "? 18:00 Alarm 10",
         "x 19:00 Alarm 11", "+7 more",
+      ])
+  }
+
+  @Test("What rings on few days of the month stays on a busy day")
+  func rareAlarm() {
+    let entries = Self.drawn(Self.busy([3, 24], rare: 24)).entries
+    #expect(
+      entries.suffix(6) == [
+        "✓ 08:00 Alarm 0", "✓ 09:00 Alarm 1", "? 18:00 Alarm 10", "x 19:00 Alarm 11",
+        "✓ 20:00 Alarm 12", "+8 more",
       ])
   }
 

@@ -7,11 +7,18 @@ import Testing
   func edges() {
     var buffer = Buffer(Size(6, 2))
     #expect(buffer.put("abc日本", column: 1, row: 0) == 6)
-    #expect(buffer.lines[0] == " abc日")
+    #expect(buffer.lines[0] == " abc…")
     #expect(buffer.put("日本語", column: 0, row: 1, until: 5) == 4)
-    #expect(buffer.lines[1] == "日本")
+    #expect(buffer.lines[1] == "日本…")
     buffer.put("x", column: 1, row: 1)
-    #expect(buffer.lines[1] == " x本")
+    #expect(buffer.lines[1] == " x本…")
+    #expect(buffer.put("日本語", column: 0, row: 1) == 6)
+    #expect(buffer.lines[1] == "日本語")
+    // Blanks and sequences behind the edge are no text.
+    buffer.put(styled: "\u{1B}[1mabcdef\u{1B}[0m  ", column: 0, row: 0)
+    #expect(buffer.lines[0] == "abcdef")
+    buffer.put(styled: "\u{1B}[1mabcdef\u{1B}[0m g", column: 0, row: 0)
+    #expect(buffer.lines[0] == "abcde…")
     buffer.put("out", column: 2, row: 7)
     buffer.put("out", column: -1, row: 0)
     #expect(buffer.size == Size(6, 2))
@@ -160,7 +167,7 @@ import Testing
     #expect(
       model.linked == [
         "https://example.org/a-long/address?with=words":
-          "https://example.org/a-lo",
+          "https://example.org/a-l…",
         "http://b.example": "http://b.example",
       ])
     var other = Buffer(buffer.size)

@@ -28,6 +28,13 @@ import Testing
     }
     #expect(Array(lines[start..<end]) == rows)
   }
+
+  @Test("The help of each key fits beside the keys on 60 columns")
+  func width() {
+    for binding in KeyTable.standard.bindings {
+      #expect(binding.help.count <= 35, "\(binding.help)")
+    }
+  }
 }
 
 extension Place {

@@ -73,6 +73,20 @@ import Testing
     #expect(ui.lines[22] == " One sentence that is longer than forty columns by far.")
   }
 
+  @Test("Ctrl and Alt move by words in a line")
+  func words() {
+    for (control, alt) in [(true, false), (false, true)] {
+      var editor = LineEditor("done rent early")
+      _ = editor.handle(Key(.left, control: control, alt: alt))
+      _ = editor.handle(Key(.left, control: control, alt: alt))
+      #expect(editor.cursor == 5)
+      _ = editor.handle(Key(.delete, control: control, alt: alt))
+      #expect(editor.text == "done  early")
+      _ = editor.handle(Key(.right, control: control, alt: alt))
+      #expect(editor.cursor == 11)
+    }
+  }
+
   @Test("An answer to several marked alarms is for those that wait for one")
   func markedAnswers() {
     var ui = UIFixture()
@@ -80,6 +94,9 @@ import Testing
     ui.send(.changed)
     ui.press("v", "d")
     #expect(ui.asked == [.answer(.done, [ui.alarms[3].id, ui.alarms[5].id])])
+    ui.send(.ended(.init(lines: ["Done: 2 alarms."])))
+    #expect(ui.lines.contains(" Done: 2 alarms. 10 others need no answer."), "\(ui.lines)")
+    ui.press("v")
     // One that is pending cannot be stopped, and does not keep the others from it.
     ui.asked = []
     ui.alarms[7] = UIFixture.row(7, state: .pending)

@@ -41,7 +41,7 @@ struct AddPreview {
         civil = date
       }
       return [head + parser.formatter.schedule(schedule), text.dates(next)]
-        + others(defaultTime(creation, nil))
+        + defaultTime(creation, nil)
     }
     action.delivery = try creation.delivery.changed(
       Alarm.Delivery(), devices: DeviceDirectory(store))
@@ -52,17 +52,17 @@ struct AddPreview {
       .prefix(PreviewText.dates).map { output.when($0, zone: alarm.zone.text) }
     let note = alarm.note.map { ["note: " + Printable.text($0.replacing("\n", with: " "))] } ?? []
     return [head + context.times.schedule(alarm.schedule, zone: alarm.zone.text), text.dates(next)]
-      + others(
-        defaultTime(creation, settings.dayTimes.standard) + creation.extras(of: alarm, store)
-          + note)
+      + defaultTime(creation, settings.dayTimes.standard)
+      + others(creation.extras(of: alarm, store) + note)
   }
 
-  /// Returns the words for a time that was not typed.
+  /// Returns the line about a time that was not typed.
   private func defaultTime(_ creation: AlarmCreation, _ standard: CivilTime?) -> [String] {
     if !creation.lacksTime { return [] }
-    return [
-      standard == nil ? "at the time of day now, as no time was typed" : "at the default time"
-    ]
+    let time =
+      standard.map { "\(context.times.time($0)), as the setting defaultTime says" }
+      ?? "at the time of day now"
+    return [style.paint("No time was typed: \(time).", .yellow)]
   }
 
   /// Returns the line of the values beside the schedule, if there are any.

@@ -28,11 +28,18 @@ package struct AgendaGroup: Hashable, Sendable {
     return groups
   }
 
-  /// Returns at most some groups of a day, in their order. The groups that need an answer stay, then the upcoming ones.
-  static func mostUrgent(_ groups: [AgendaGroup], _ limit: Int) -> [AgendaGroup] {
+  /// Returns at most some groups of a day, in their order. The groups that need an answer stay, then the upcoming ones. Of
+  /// these, the alarms with few days stay: what comes back each day is known.
+  ///
+  /// - Parameter days: The number of days of each alarm in the shown time.
+  static func mostUrgent(
+    _ groups: [AgendaGroup], _ limit: Int, days: [Identifier: Int]
+  ) -> [AgendaGroup] {
     guard groups.count > limit else { return groups }
-    let kept = Set(
-      groups.indices.sorted { (groups[$0].state, $0) < (groups[$1].state, $1) }.prefix(limit))
+    func rank(_ index: Int) -> (Agenda.State, Int, Int) {
+      (groups[index].state, days[groups[index].alarm] ?? 0, index)
+    }
+    let kept = Set(groups.indices.sorted { rank($0) < rank($1) }.prefix(limit))
     return groups.indices.filter(kept.contains).map { groups[$0] }
   }
 

@@ -15,6 +15,8 @@ struct AgendaMonth {
   private let grid: AgendaGrid
   /// The maximum number of lines below the number of a day.
   private let maxLines: Int
+  /// The number of days of each alarm in the month.
+  private let daysOfAlarms: [Identifier: Int]
 
   /// The numbers of lines below the number of a day, of which the first fits a screen.
   static let heights = (2...6).reversed()
@@ -25,6 +27,9 @@ struct AgendaMonth {
     self.text = text
     self.dates = dates
     self.maxLines = maxLines
+    let alarms = text.agenda.days.filter { dates.contains($0.date) }
+      .flatMap { Set($0.entries.map(\.alarm)) }
+    daysOfAlarms = Dictionary(alarms.map { ($0, 1) }, uniquingKeysWith: +)
     grid = AgendaGrid(width: text.width, style: text.style)
   }
 
@@ -95,7 +100,7 @@ struct AgendaMonth {
     if groups.count <= maxLines {
       return groups.flatMap { lines($0, form, width) }
     }
-    let shown = AgendaGroup.mostUrgent(groups, maxLines - 1)
+    let shown = AgendaGroup.mostUrgent(groups, maxLines - 1, days: daysOfAlarms)
     let more = "+\(groups.count - shown.count) more"
     return shown.flatMap { lines($0, form, width) }
       + [PaintedLine(TextWidth.cut(more, to: width), .faint, text.style)]

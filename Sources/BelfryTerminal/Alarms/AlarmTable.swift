@@ -369,6 +369,8 @@ package struct AlarmTable: Sendable {
       return TextColumns.Cell()
     }
     var badges: [String] = []
+    /// The first badge in one word; nil if it has no shorter form.
+    var short: String?
     var color: Style.Color? = .faint
     if status.state == .ringing, status.isUndelivered {
       badges.append("not delivered")
@@ -391,17 +393,20 @@ package struct AlarmTable: Sendable {
     if let until = status.pausedUntil {
       let prefix = status.state == .paused ? "until" : "paused until"
       let end = local(until, summary.zone)
+      if badges.isEmpty, status.state != .paused { short = "paused" }
       badges.append(
         "\(prefix) \(end.time == .midnight ? times.relative(end.date) : times.brief(end))")
     }
     if let skipped = status.skipped.first {
       let more = status.skipped.count > 1 ? " +\(status.skipped.count - 1)" : ""
       let time = status.time(of: skipped)
+      if badges.isEmpty { short = "skips" }
       badges.append("skips \(times.relative(local(time, summary.zone)))\(more)")
     }
     if let moved = moved(status) {
       let own = times.relative(local(moved.civil, summary.zone))
       let time = times.relative(local(status.time(of: moved.civil), summary.zone))
+      if badges.isEmpty { short = "moved" }
       badges.append(moved.isShown ? "moved from \(own)" : "\(own) moved to \(time)")
     }
     // Before the tags, which are cut on a narrow screen.
@@ -415,6 +420,7 @@ package struct AlarmTable: Sendable {
     var shorter = (1..<max(1, badges.count)).reversed().map {
       badges.prefix($0).joined(separator: ", ") + " …"
     }
+    if let short { shorter.append(badges.count > 1 ? short + " …" : short) }
     // The next occurrence follows from the schedule.
     if badges.first == nextBadge { shorter.append("") }
     return TextColumns.Cell(badges.joined(separator: ", "), color, shorter: shorter)

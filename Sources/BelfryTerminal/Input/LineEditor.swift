@@ -33,14 +33,17 @@ package struct LineEditor: Hashable, Sendable {
     case (.character(let character), false, false): insert(String(character))
     case (.backspace, _, false): delete(from: cursor - 1)
     case (.backspace, _, true), (.character("w"), true, _): delete(from: wordStart)
+    case (.delete, true, _), (.delete, _, true), (.character("d"), false, true):
+      characters.removeSubrange(cursor..<wordEnd)
     case (.delete, _, _), (.character("d"), true, _):
       if cursor < characters.count { characters.remove(at: cursor) }
     case (.character("u"), true, _): delete(from: 0)
     case (.character("k"), true, _): characters.removeSubrange(cursor...)
-    case (.left, _, false), (.character("b"), true, _): cursor = max(0, cursor - 1)
-    case (.right, _, false), (.character("f"), true, _): cursor = min(characters.count, cursor + 1)
-    case (.left, _, true), (.character("b"), _, true): cursor = wordStart
-    case (.right, _, true), (.character("f"), _, true): cursor = wordEnd
+    case (.left, false, false), (.character("b"), true, _): cursor = max(0, cursor - 1)
+    case (.right, false, false), (.character("f"), true, _):
+      cursor = min(characters.count, cursor + 1)
+    case (.left, _, _), (.character("b"), _, true): cursor = wordStart
+    case (.right, _, _), (.character("f"), _, true): cursor = wordEnd
     case (.home, _, _), (.character("a"), true, _): cursor = 0
     case (.end, _, _), (.character("e"), true, _): cursor = characters.count
     default: return false

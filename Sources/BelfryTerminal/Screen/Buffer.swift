@@ -32,8 +32,8 @@ package struct Area: Hashable, Sendable {
 
 /// The cells of a screen, as they should be shown. It is drawn from the state each time, without a terminal.
 ///
-/// Text is made safe before it is drawn: control characters never reach a cell. What does not fit is cut, also in the
-/// middle of a wide character, which becomes a space.
+/// Text is made safe before it is drawn: control characters never reach a cell. What does not fit is cut, with `…` in its last
+/// column, also in the middle of a wide character.
 package struct Buffer: Hashable, Sendable {
   package let size: Size
   /// The cells, row by row.
@@ -81,8 +81,12 @@ package struct Buffer: Hashable, Sendable {
     _ text: String, column: Int, row: Int, _ style: CellStyle = .plain, until limit: Int? = nil
   ) -> Int {
     var place = column
-    for character in text {
-      guard put(character, &place, row, style, 0, limit) else { break }
+    var rest = text[...]
+    while let character = rest.popFirst() {
+      guard put(character, &place, row, style, 0, limit) else {
+        markCut(String(character) + rest, from: column, row, style, 0, limit)
+        break
+      }
     }
     return place
   }
@@ -99,7 +103,10 @@ package struct Buffer: Hashable, Sendable {
     var rest = line[...]
     while let character = rest.popFirst() {
       guard character == "\u{1B}" else {
-        guard put(character, &place, row, style, link, limit) else { break }
+        guard put(character, &place, row, style, link, limit) else {
+          markCut(String(character) + rest, from: column, row, style, link, limit)
+          break
+        }
         continue
       }
       if rest.first == "]" {
@@ -182,6 +189,19 @@ package struct Buffer: Hashable, Sendable {
     replace(column, row, [Cell(character: character, style: style, link: link)] + halves)
     column += width
     return true
+  }
+
+  /// Marks the end of a line of which some text does not fit.
+  private mutating func markCut(
+    _ text: String, from start: Int, _ row: Int, _ style: CellStyle, _ link: UInt16, _ limit: Int?
+  ) {
+    let last = min(limit ?? size.columns, size.columns) - 1
+    guard (0..<size.rows).contains(row), last > max(0, start),
+      StyledText.plain(text).contains(where: { !$0.isWhitespace })
+    else { return }
+    let isWide = cells[row * size.columns + last].character == nil
+    let sign = Cell(character: "…", style: style, link: link)
+    replace(isWide ? last - 1 : last, row, isWide ? [sign, .blank] : [sign])
   }
 
   /// Replaces cells. A wide character of which only one half is left becomes spaces.

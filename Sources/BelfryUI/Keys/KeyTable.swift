@@ -16,34 +16,31 @@ package struct KeyTable: Sendable {
   /// The bindings, in the order of the help. The footer shows those with a label in this order.
   package private(set) var bindings: [Binding]
 
-  /// The keys of a new installation.
+  /// The keys of a new installation. Each help fits beside the keys on 60 columns.
   package static let standard = KeyTable(
     bindings: [
       binding(.done, "d", "Mark as done", "done", [.alarms]),
       binding(.stop, "s", "Stop: pending until it is confirmed", "stop", [.alarms]),
       binding(.snooze, "z", "Snooze", "snooze", [.alarms]),
-      binding(.skip, "S", "Skip the next occurrence, or the one that rings", "skip", [.alarms]),
+      binding(.skip, "S", "Skip, or dismiss what was missed", "skip", [.alarms]),
       binding(.add, "a", "Add an alarm", "add", [.alarms, .month]),
-      binding(
-        .filter, "/", "Show only what matches words, as 'belfry list' does", "filter", [.alarms]),
+      binding(.filter, "/", "Show only what matches words", "filter", [.alarms]),
       binding(.undo, "u", "Undo the last action", "undo", Set(Place.allCases)),
       binding(.earlier, "left h", "Show the month before", "earlier", [.month]),
       binding(.later, "right l", "Show the next month", "later", [.month]),
       binding(.help, "? f1", "Show the keys", "keys", Set(Place.allCases)),
       binding(.quit, "q ctrl-c", "Quit", "quit", Set(Place.allCases)),
-      binding(
-        .open, "enter", "Show more, or open the screen of what rings", nil,
-        Set(Place.allCases)),
+      binding(.open, "enter", "Show more, or answer what rings", nil, Set(Place.allCases)),
       binding(.snoozeFor, "Z", "Snooze for a time that you type", nil, [.alarms]),
-      binding(.move, "m", "Move the next occurrence to another time", nil, [.alarms]),
+      binding(.move, "m", "Move the next occurrence", nil, [.alarms]),
       binding(.pause, "p", "Pause, or resume", nil, [.alarms]),
       binding(.enable, "t", "Disable, or enable", nil, [.alarms]),
       binding(.rename, "r", "Give another title", nil, [.alarms]),
-      binding(.edit, "e", "Change the schedule and other values", nil, [.alarms]),
+      binding(.edit, "e", "Edit the schedule and other values", nil, [.alarms]),
       binding(.editFile, "E", "Edit the record in $EDITOR", nil, [.alarms]),
       binding(.delete, "x delete", "Delete, after a question", nil, [.alarms]),
       binding(.ring, "R", "Open the screen of what rings", nil, [.alarms]),
-      binding(.mark, "space", "Mark, for one action on several alarms", nil, [.alarms]),
+      binding(.mark, "space", "Mark for one action on several", nil, [.alarms]),
       binding(.markAll, "v", "Mark all that are shown, or none", nil, [.alarms]),
       binding(.redo, "ctrl-r", "Take back the undo", nil, Set(Place.allCases)),
       binding(.down, "j down", "Go down", nil, Set(Place.allCases)),
@@ -55,7 +52,7 @@ package struct KeyTable: Sendable {
       binding(.nextTab, "tab ]", "Show the next page", nil, Set(Place.allCases)),
       binding(.previousTab, "shift-tab [", "Show the page before", nil, Set(Place.allCases)),
       binding(.commandLine, ":", "Type a command of belfry", nil, Set(Place.allCases)),
-      binding(.back, "esc", "Go back; end the filter and the marks", nil, Set(Place.allCases)),
+      binding(.back, "esc", "Go back; end filter and marks", nil, Set(Place.allCases)),
       binding(.suspend, "ctrl-z", "Suspend", nil, Set(Place.allCases)),
       binding(.repaint, "ctrl-l", "Draw the screen again", nil, Set(Place.allCases)),
     ])

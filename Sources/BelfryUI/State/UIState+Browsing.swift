@@ -79,6 +79,7 @@ extension UIState {
         || command == .done && [.pending, .missed].contains($0.state)
     }
     let answered = fitting.isEmpty ? ids : fitting.map(\.id)
+    if [.done, .stop, .snooze].contains(command) { leftOut = ids.count - answered.count }
     let title = targets.count == 1 ? first.title : "\(targets.count) alarms"
     switch command {
     case .done:

@@ -191,6 +191,8 @@ extension UIState {
   /// types meanwhile.
   private mutating func end(_ outcome: UIEvent.Outcome) -> [UIEffect] {
     running = nil
+    let outcome = outcome.noting(leftOut: leftOut)
+    if outcome.title.isEmpty { leftOut = 0 }
     if let again = takeRefused(outcome) { return again }
     if let words = outcome.terminalCommand { return [.runOnTerminal(words)] }
     var isSaved = false

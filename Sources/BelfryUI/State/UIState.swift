@@ -21,6 +21,8 @@ package struct UIState: Sendable {
   package internal(set) var refusable: Refusable?
   /// The alarms that waited for an answer when the screen of what rings was opened, until an answer there was reported.
   var answerable: [AlarmRow] = []
+  /// The number of marked alarms that the answer being given does not fit.
+  var leftOut = 0
   /// The command that runs; nil for none.
   package internal(set) var running: String?
   /// The time of the last event, in milliseconds since any moment.
@@ -287,6 +289,14 @@ package enum UIEvent: Sendable {
       self.lines = lines
       self.isError = isError
       self.terminalCommand = terminalCommand
+    }
+
+    /// Returns the end of an answer to marked alarms, with the number of those that it did not fit.
+    func noting(leftOut: Int) -> Outcome {
+      guard leftOut > 0, !isError, title.isEmpty, let last = lines.last else { return self }
+      let note =
+        leftOut == 1 ? "The other one needs no answer." : "\(leftOut) others need no answer."
+      return Outcome(lines: lines.dropLast() + ["\(last) \(note)"])
     }
   }
 }

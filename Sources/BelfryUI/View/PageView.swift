@@ -25,16 +25,15 @@ enum PageView {
       return
     }
     let limit = area.column + area.columns
-    for (offset, line) in lines.dropFirst(top).prefix(area.rows).enumerated() {
-      buffer.put(
-        styled: text(line), column: area.column + 1, row: area.row + offset, until: limit)
-    }
     let more = lines.count - top - area.rows
-    if more > 0 {
-      let text = " \(more) more "
+    let note = more > 0 ? " \(more) more " : ""
+    for (offset, line) in lines.dropFirst(top).prefix(area.rows).enumerated() {
+      let room = offset == area.rows - 1 ? limit - note.count : limit
       buffer.put(
-        text, column: limit - text.count, row: area.row + area.rows - 1,
-        CellStyle.faint.with(.reverse), until: limit)
+        styled: text(line), column: area.column + 1, row: area.row + offset, until: room)
     }
+    buffer.put(
+      note, column: limit - note.count, row: area.row + area.rows - 1,
+      CellStyle.faint.with(.reverse), until: limit)
   }
 }
