@@ -43,6 +43,11 @@ extension Input {
     }
     if isScheduleAlone(rest, in: context) { return line([], rest) }
     var failure: InputError?
+    // `every 2 years in may` says more than the first word that is not understood.
+    var missingDay: InputError?
+    func keepMissingDay(_ error: InputError) {
+      if case .missing(.day, let word) = error, Vocabulary.month(word) != nil { missingDay = error }
+    }
     var hasEnd = false
     for start in rest.indices.dropFirst() {
       // `Parents evening 8 dec`; and a list does not begin in its middle: `24, 26 november and 1 december`
@@ -57,6 +62,7 @@ extension Input {
         {
           failure = error
         }
+        keepMissingDay(error)
         continue
       } catch {
         // What has several readings, or the wrong number of times, is a schedule, too.
@@ -94,7 +100,12 @@ extension Input {
     }
     for end in rest.indices.dropFirst().reversed() where !hasEnd {
       let front = rest[..<end]
-      guard (try? schedule(front.joined(separator: " "), in: context)) != nil else { continue }
+      do throws(InputError) {
+        _ = try schedule(front.joined(separator: " "), in: context)
+      } catch {
+        keepMissingDay(error)
+        continue
+      }
       let title = rest[end...].prefix(titleCount(rest[end...], behind: front, in: context))
       guard title.allSatisfy({ !isNearSchedule($0) }) else { break }
       if continuesSchedule(title[end]) {
@@ -107,7 +118,7 @@ extension Input {
     let isTitle = rest.dropFirst().allSatisfy { word in
       !isNearSchedule(word) && !word.contains { $0 == ":" || $0.isNumber }
     }
-    if let failure, !isTitle { throw failure }
+    if let failure = missingDay ?? failure, !isTitle { throw failure }
     return line(rest, [])
   }
 

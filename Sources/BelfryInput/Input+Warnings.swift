@@ -18,7 +18,8 @@ extension Input {
   /// | `remind me a day before`, `warn 2h ahead` | one |
   /// | `with reminders 2 weeks and 1 day before` | two |
   /// | `and a reminder the day before` | a day before |
-  /// | `with 2 weeks notice` | two weeks before |
+  /// | `with 2 weeks notice`, `2 weeks notice` | two weeks before |
+  /// | `remind me a month before` | 30 days before |
   public static func warnings(in words: [String]) -> WordsWithWarnings? {
     for start in words.indices {
       for end in ((start + 2)...(start + maxWarningWords)).reversed() where end <= words.count {
@@ -49,11 +50,12 @@ extension Input {
     }
     _ = accept(["and", ",", "+"])
     let isWith = accept(["with"])
-    let hasNoun = ["notice", "warning", "reminder"].contains(words.last ?? "")
-    if isWith, hasNoun {
+    if isWith, ["notice", "warning", "reminder"].contains(words.last ?? "") {
       _ = accept(["a", "an"])
       return lengths(rest.dropLast())
     }
+    // `30 days notice`
+    if words.last == "notice", rest.count > 2 { return lengths(rest.dropLast()) }
     _ = accept(["a", "an", "two", "three"])
     guard accept(["remind", "reminder", "reminders", "warn", "warning", "warnings", "notify"])
     else { return nil }
@@ -66,6 +68,15 @@ extension Input {
       return nil
     }
     return lengths(rest)
+  }
+
+  /// Returns the number of months in `a month` and `2 months`, each of which is 30 days before an occurrence.
+  private static func months(_ words: [String]) -> Int64? {
+    guard words.count == 2, Vocabulary.unit(words[1]) == .month, words[1].count > 2,
+      let count = ["a", "an"].contains(words[0]) ? 1 : Vocabulary.number(words[0]),
+      (1...12).contains(count)
+    else { return nil }
+    return Int64(count)
   }
 
   private static func isBefore(_ word: String) -> Bool {
@@ -83,7 +94,8 @@ extension Input {
       // `2 weeks before and 1 day before`
       if text.count > 1, isBefore(text[text.count - 1]) { text.removeLast() }
       let isBare = text.count == 1 && text[0].allSatisfy(\.isNumber)
-      return isBare ? nil : seconds(text.joined(separator: " "))
+      return isBare
+        ? nil : seconds(text.joined(separator: " ")) ?? months(text).map { $0 * 30 * 86_400 }
     }
     let known = lengths.compactMap(\.self)
     return known.isEmpty || known.count < lengths.count ? nil : known

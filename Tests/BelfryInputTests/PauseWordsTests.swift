@@ -46,6 +46,9 @@ import Testing
       ("15 mar and a reminder the day before", "15 mar", [1440]),
       ("warn 2h ahead daily 9:00", "daily 9:00", [120]),
       ("15 mar with 2 weeks notice", "15 mar", [20160]),
+      ("15 mar, 30 days notice", "15 mar", [43200]),
+      ("15 mar with 1 month notice", "15 mar", [43200]),
+      ("15 mar, notify me a month ahead", "15 mar", [43200]),
       ("15 mar remind 3 days in advance", "15 mar", [4320]),
       ("15 mar remind me 2 weeks before and 1 day before", "15 mar", [20160, 1440]),
     ])

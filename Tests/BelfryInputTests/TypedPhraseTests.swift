@@ -199,6 +199,16 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    "every 2 years in May car inspection", "car inspection every 2 years in may, starting 2027",
+  ])
+  func missingDay(_ text: String) {
+    let error = #expect(throws: InputError.self) {
+      try Input.line(text.split(separator: " ").map(String.init), in: Self.context)
+    }
+    #expect(error == .missing(.day, after: "may"))
+  }
+
   /// The date of a start must not be lost.
   @Test(arguments: ["from 4 jan 8am", "starts monday 4 jan 8am", "since 1 nov 9am", "from monday"])
   func startWithoutARule(_ phrase: String) throws {

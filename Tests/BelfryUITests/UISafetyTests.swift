@@ -126,36 +126,106 @@ import Testing
     #expect(ui.state.list.marked.isEmpty)
   }
 
-  @Test("To mark the next occurrence as done, one confirms the command")
+  @Test("To mark the next occurrence as done, one answers a question")
   func doneEarly() throws {
-    var ui = UIFixture()
+    var ui = UIFixture(size: Size(60, 20))
     ui.press("d")
-    let command = "done \(ui.alarms[0].id.short) --early"
-    #expect(prompt(ui)?.editor.text == command && ui.asked.isEmpty)
-    #expect(ui.lines[20].contains("Alarm 0 has not rung yet."), "\(ui.lines)")
+    #expect(
+      ui.lines[17...18] == [
+        " Alarm 0 has not rung yet. Mark its next occurrence as", " done? y/n",
+      ], "\(ui.lines)")
+    // Nothing but y does it.
     ui.press("enter")
-    #expect(ui.asked == [.run(["done", ui.alarms[0].id.short, "--early"])])
+    #expect(ui.asked.isEmpty && isBrowsing(ui))
+    ui.press("d", "y")
+    #expect(ui.asked == [.run(["done", ui.alarms[0].id.text, "--early"])])
     ui.asked = []
     ui.send(.ended(.init(lines: ["Done: Alarm 0."])))
     ui.press("d", "esc")
     #expect(ui.asked.isEmpty && isBrowsing(ui))
   }
 
-  @Test("To skip an alarm that was missed or is pending, one confirms what is meant")
+  @Test("After an answer, the next alarm that waits for one is selected")
+  func nextAnswer() {
+    var ui = UIFixture()
+    for number in [2, 4, 6] { ui.alarms[number] = UIFixture.row(number, state: .ringing) }
+    ui.send(.changed)
+    ui.press("g", "j", "d")
+    #expect(ui.selected == "Alarm 4" && ui.asked == [.answer(.done, [ui.alarms[4].id])])
+    ui.alarms[4] = UIFixture.row(4)
+    ui.send(.ended(.init(lines: ["Done: Alarm 4."])))
+    #expect(ui.selected == "Alarm 6")
+    // One that is pending still waits.
+    ui.press("s")
+    ui.alarms[6] = UIFixture.row(6, state: .pending)
+    ui.send(.ended(.init(lines: ["Stopped Alarm 6."])))
+    #expect(ui.selected == "Alarm 6")
+    ui.press("d")
+    ui.alarms[6] = UIFixture.row(6)
+    ui.send(.ended(.init(lines: ["Done: Alarm 6."])))
+    #expect(ui.selected == "Alarm 2")
+    // Without another one, the selection follows its alarm, and so it does if another device answers.
+    ui.press("d")
+    ui.alarms[2] = UIFixture.row(2)
+    ui.send(.ended(.init(lines: ["Done: Alarm 2."])))
+    #expect(ui.selected == "Alarm 2")
+    for number in [2, 4] { ui.alarms[number] = UIFixture.row(number, state: .ringing) }
+    ui.send(.changed)
+    ui.press("g")
+    ui.alarms[2] = UIFixture.row(2)
+    ui.send(.changed)
+    #expect(ui.selected == "Alarm 2")
+  }
+
+  @Test("A question names one of several alarms with the same title by its id")
+  func sameTitles() {
+    var ui = UIFixture()
+    ui.alarms[1] = UIFixture.row(1, title: "Alarm 0")
+    ui.send(.changed)
+    ui.press("g", "x")
+    let name = "Alarm 0 (\(ui.alarms[0].id.short))"
+    #expect(ui.lines[22] == " Delete \(name) on all devices? y/n", "\(ui.lines[22])")
+  }
+
+  @Test("A form whose schedule has several readings stays, and needs no dialogue")
+  func ambiguousForm() {
+    var ui = UIFixture()
+    ui.press("e")
+    ui.type("x")
+    ui.press("enter")
+    guard case .run(let words)? = ui.asked.last else {
+      Issue.record("\(ui.asked)")
+      return
+    }
+    ui.asked = []
+    ui.send(.ended(.init(terminalCommand: words)))
+    guard case .form(let form) = ui.state.mode else {
+      Issue.record("\(ui.state.mode)")
+      return
+    }
+    #expect(!form.isSaving && !form.preview.isEmpty && ui.asked.isEmpty)
+  }
+
+  @Test("To skip an alarm that was missed or is pending, one answers what is meant")
   func skipWhatNoLongerRings() {
     var ui = UIFixture()
     ui.alarms[0] = UIFixture.row(0, state: .pending)
     ui.alarms[1] = UIFixture.row(1, state: .missed)
     ui.send(.changed)
     ui.press("g", "S")
-    #expect(prompt(ui)?.editor.text == "skip \(ui.alarms[0].id.short)" && ui.asked.isEmpty)
-    #expect(ui.lines.contains { $0.contains("goes on waiting") })
-    ui.press("esc")
+    #expect(ui.lines.contains { $0.contains("goes on waiting") } && ui.asked.isEmpty)
+    ui.press("y")
+    #expect(ui.asked == [.run(["skip", ui.alarms[0].id.text, "--yes"])])
+    ui.asked = []
+    ui.send(.ended(.init(title: "skip", lines: ["Skipped Alarm 0."])))
     // Below the others in this list.
     for _ in 0..<12 where ui.selected != "Alarm 1" { ui.press("j") }
     ui.press("S")
-    #expect(prompt(ui)?.editor.text == "dismiss \(ui.alarms[1].id.short)" && ui.asked.isEmpty)
-    ui.press("esc", "Z")
+    #expect(ui.lines[22] == " Alarm 1 was missed. Dismiss that? y/n" && ui.asked.isEmpty)
+    ui.press("y")
+    #expect(ui.asked == [.run(["dismiss", ui.alarms[1].id.text])])
+    ui.asked = []
+    ui.press("Z")
     #expect(ui.asked == [.answer(.snooze, [ui.alarms[1].id])] && isBrowsing(ui))
   }
 

@@ -408,15 +408,16 @@ import Testing
     #expect(ui.lines[21] == " How long? Such as: 20m, 2h, until 18:00")
     ui.type("banana")
     ui.press("enter")
-    #expect(ui.asked == [.run(["snooze", id, "banana"])])
+    #expect(ui.asked == [.run(["snooze", id, "--when=banana"])])
     ui.send(
-      .ended(.init(title: "snooze \(id) banana", lines: ["error: no length."], isError: true)))
+      .ended(
+        .init(title: "snooze \(id) --when=banana", lines: ["error: no length."], isError: true)))
     #expect(ui.lines[21] == " error: no length." && ui.lines[22] == " Snooze Alarm 0: banana")
     ui.press("ctrl-u")
     ui.type("1h")
     ui.press("enter")
-    #expect(ui.asked.last == .run(["snooze", id, "1h"]))
-    ui.send(.ended(.init(title: "snooze \(id) 1h", lines: ["Snoozed Alarm 0."])))
+    #expect(ui.asked.last == .run(["snooze", id, "--when=1h"]))
+    ui.send(.ended(.init(title: "snooze \(id) --when=1h", lines: ["Snoozed Alarm 0."])))
     #expect(ui.lines[22] == " Snoozed Alarm 0.")
     // An alarm without a schedule needs no dialogue on the terminal.
     ui.asked = []

@@ -36,7 +36,7 @@ import Testing
       (false, "r\u{15}Pay the rent\r", ["rename", "rent", "Pay the rent"]),
       (false, ":note rent call first\r", ["note", "rent", "call", "first"]),
       (false, ":tag +home rent\r", ["tag", "+home", "rent"]),
-      (false, "t:sync\ru", ["list"]), (false, "d\r", ["done", "rent", "--early"]),
+      (false, "t:sync\ru", ["list"]), (false, "dy", ["done", "rent", "--early"]),
     ])
   func verbs(rings: Bool, keys: String, words: [String]) async throws {
     let (screen, line) = (try await sandbox(rings: rings), try await sandbox(rings: rings))

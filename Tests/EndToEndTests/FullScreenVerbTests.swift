@@ -290,9 +290,9 @@ import Testing
       do {
         try await Self.perform(step, robot, screen, shown)
         if step.shows == nil, let title {
-          // While the command runs, its name has an ellipsis.
+          // While the command runs, its name is shown, too.
           try await robot.wait(for: title) { lines in
-            lines.contains { $0.contains(title) && !$0.hasSuffix("…") }
+            lines.contains { $0.contains(title) } && lines.last?.contains("enter close") == true
           }
         }
       } catch {

@@ -113,7 +113,10 @@ import Testing
       (["add", "Rent", "--daily", "--zone", "berln"], "Did you mean Europe/Berlin?"),
       (["at", "7", "Tea"], "error: '7' can mean 07:00 or 19:00."),
       (["at", "tomorrow", "Tea"], "error: the time is missing"),
-      (["add", "Passport", "expires", "3 may 2029", "remind", "3 months before"], "--warn 2w"),
+      (
+        ["add", "Passport", "expires", "3 may 2029", "remind", "the evening before"],
+        "--warn 2w"
+      ),
       (["add", "Tax", "return", "by", "31", "july", "2027"], "leave out 'by'"),
       (["at", "9am", "daily", "Standup"], "rings once, but 'daily' repeats it"),
       (

@@ -166,7 +166,7 @@ import Testing
     let done = try await sandbox.belfry("done", "filter", now: "2026-11-25T18:20:00Z")
     #expect(
       done.out
-        == "Done: Filter (Wed 25 Nov 2026, 18:00); next is Tue 23 Feb 2027, 18:00, in 89 days.\n")
+        == "Done: Filter (Wed 25 Nov 2026, 18:00); next is Tue 23 Feb 2027, 18:00, in 90 days.\n")
     #expect(
       try await sandbox.belfry("list", "--json", now: "2026-11-26T18:00:00Z").array.first?["state"]
         as? String == "active")

@@ -203,6 +203,35 @@ import Testing
     #expect(past.status == 2)
   }
 
+  @Test("A time of day behind a snooze is no length")
+  func clockOfSnooze() async throws {
+    let sandbox = try await sandbox()
+    for words in [["tea", "19:15"], ["tea", "--when=19:15"]] {
+      let output = try await sandbox.belfry(["snooze"] + words, now: SelectionTests.now)
+      #expect(output.status == 2 && output.err.contains("until 19:15, or for 19h15min"))
+    }
+  }
+
+  @Test(
+    "With the time in an option, all words name alarms",
+    arguments: [
+      (["snooze", "tea", "--when=till 18:00"], "it rings again at 18:00"),
+      (["snooze", "tea", "--when=at 18:00"], "it rings again at 18:00"),
+      (["snooze", "tea", "--when=tomorrow 9am"], "on Tue 24 Nov 2026 at 09:00"),
+      (["snooze", "tea", "pills", "--when=10m"], "it rings again at 11:10"),
+      (["pause", "tea", "--when=2 weeks"], "Paused Tea until Mon 7 Dec 2026"),
+      (["pause", "tea", "--when=friday"], "Paused Tea until Fri 27 Nov 2026"),
+      (["move", "tea", "--when=tomorrow 15:00"], "to Tue 24 Nov 2026, 15:00"),
+      (["snooze", "tea", "--when=pills 20m"], nil), (["pause", "tea", "--when=pills 3 days"], nil),
+      (["move", "tea", "--when=pills tomorrow 15:00"], nil), (["move", "tea", "--when=soon"], nil),
+    ])
+  func timeInAnOption(words: [String], shown: String?) async throws {
+    let sandbox = try await sandbox()
+    let output = try await sandbox.belfry(words, now: SelectionTests.now)
+    #expect(output.status == (shown == nil ? 2 : 0), "\(output.err)")
+    #expect(shown.map(output.out.contains) ?? output.out.isEmpty, "\(output.out)")
+  }
+
   @Test("A pause applies to the alarms of a filter")
   func pause() async throws {
     let sandbox = try await sandbox(tick: false)

@@ -144,7 +144,7 @@ struct Add: ParsableCommand {
     let words = Set(text.lowercased().split(separator: " ").map(String.init))
     if !words.isDisjoint(with: ["notice", "remind", "reminder", "warn", "warning", "ahead"]) {
       return
-        "A warning before the time is an option: belfry add 'Car insurance' 30 nov 9am --warn 2w"
+        "A warning before the time has a length: 'remind me 2 weeks before', or belfry add 'Car insurance' 30 nov 9am --warn 2w"
     }
     if ["by", "within"].contains(word.lowercased()) {
       return

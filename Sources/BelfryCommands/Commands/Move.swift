@@ -26,6 +26,7 @@ struct Move: ParsableCommand {
   @Option(help: "The occurrence: a date, or 2026-11-23T09:00 (default: the current or next one).")
   var occurrence: String?
 
+  @OptionGroup var time: TimeOption
   @OptionGroup var common: CommonOptions
   @ParentCommand var root: Belfry
 
@@ -36,7 +37,11 @@ struct Move: ParsableCommand {
   func run() throws {
     let context = try common.context(root)
     let parser = InputParser(context)
-    var words = MoveWords(words, parser.context)
+    // The name before the time takes the place of all.
+    let typed = time.when.map { text in
+      Array(self.words.prefix(1)) + text.split(separator: " ").map(String.init)
+    }
+    var words = MoveWords(typed ?? self.words, parser.context)
     if occurrence != nil, words.occurrence != nil {
       throw CommandError(
         .usage, "--occurrence and 'from' both name the occurrence.", hint: "Use one of them.")
@@ -44,13 +49,15 @@ struct Move: ParsableCommand {
     // Errors in the words are reported before the first command creates a store.
     if words.newTime.isEmpty {
       throw CommandError(
-        .usage, "'\(Printable.text(self.words.joined(separator: " ")))' has no new time.",
+        .usage,
+        "'\(Printable.text(time.when ?? self.words.joined(separator: " ")))' has no new time.",
         hint:
           "Write it behind the alarm: belfry move \(Printable.text(self.words[0])) tomorrow 15:00")
     }
     if occurrence == nil {
       words.takeDay(parser.context) { context.existing?.hasTitle($0) ?? false }
     }
+    if let when = time.when { try words.take(self.words, before: when) }
     // A weekday beside an occurrence is one of its week, so that the time of day now does not matter.
     let today = parser.context.zone.instant(of: CivilDateTime(parser.context.today, .midnight))
     _ = try words.time(occurrence ?? words.occurrence == nil ? parser : parser.at(today))
@@ -152,6 +159,17 @@ private struct MoveWords {
       (occurrence, alarms) = (text, Array(alarms[..<start]))
       return
     }
+  }
+
+  /// Takes the names of all alarms, if the text of the time had no other words in it.
+  mutating func take(_ names: [String], before text: String) throws {
+    guard alarms == Array(names.prefix(1)) else {
+      let others = alarms.dropFirst().joined(separator: " ")
+      throw CommandError(
+        .usage, "'\(Printable.text(others))' in '\(Printable.text(text))' is not understood.",
+        hint: "Write only the new time, such as 'tomorrow 15:00'.")
+    }
+    alarms = names
   }
 
   /// Returns true if the new time begins with a weekday.

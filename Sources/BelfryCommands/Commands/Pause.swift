@@ -38,13 +38,14 @@ struct PauseCommand: ParsableCommand {
   @Option(help: ArgumentHelp("The date or time at which the alarm resumes.", valueName: "date"))
   var until: String?
 
+  @OptionGroup var time: TimeOption
   @OptionGroup var common: CommonOptions
   @ParentCommand var root: Belfry
 
   func run() throws {
     let context = try common.context(root)
     let parser = InputParser(context)
-    var pause = try parts(parser.context)
+    var pause = try parts(parser)
     let all = try Pausing.isAll(&pause.names, all: all, context)
     guard let end = pause.end else {
       throw ValidationError(
@@ -66,8 +67,9 @@ struct PauseCommand: ParsableCommand {
   }
 
   /// Returns the parts of the words and options.
-  private func parts(_ context: InputContext) throws -> Input.WordsWithPause {
-    var parts = Input.pause(words, in: context)
+  private func parts(_ parser: InputParser) throws -> Input.WordsWithPause {
+    var parts =
+      try time.when.map { try partsOfTime($0, parser) } ?? Input.pause(words, in: parser.context)
     if let from {
       if parts.start != nil { throw ValidationError("The beginning of the pause is given twice.") }
       parts.start = from
@@ -77,6 +79,20 @@ struct PauseCommand: ParsableCommand {
       parts.end = until
     }
     return parts
+  }
+
+  /// Returns the parts of words that are all names, with the time of an option of its own: `2 weeks`, `friday`.
+  private func partsOfTime(
+    _ text: String, _ parser: InputParser
+  ) throws -> Input.WordsWithPause {
+    var parts = Input.pause(text.split(separator: " ").map(String.init), in: parser.context)
+    if parts.names.isEmpty, parts.end != nil {
+      parts.names = words
+      return parts
+    }
+    // `friday`, without `until`
+    _ = try parser.moment(text, of: "--when")
+    return Input.WordsWithPause(names: words, end: text)
   }
 
   /// Returns the end of a pause. One that would be before the beginning counts from there: `from saturday until thursday`,

@@ -27,13 +27,16 @@ struct Snooze: ParsableCommand {
     help: "The occurrence: a date, or 2026-11-23T09:00 (default: the current one).")
   var occurrence: String?
 
+  @OptionGroup var time: TimeOption
   @OptionGroup var common: CommonOptions
   @ParentCommand var root: Belfry
 
   func run() throws {
     let context = try common.context(root)
     let parser = InputParser(context)
-    let (names, snooze) = try SnoozeWords(words, parser).read()
+    let (names, snooze) =
+      try time.when.map { (words, try SnoozeWords([], parser).answer($0)) }
+      ?? SnoozeWords(words, parser).read()
     let options = AnswerOptions(names, all: all, occurrence: occurrence)
     let answering: Answering
     do {
@@ -69,7 +72,7 @@ private struct SnoozeWords {
   ///
   /// - Throws: `CommandError` if the end is not a time in the future.
   func read() throws -> (names: [String], snooze: Answer?) {
-    if let index = words.firstIndex(where: { $0.lowercased() == "until" }) {
+    if let index = words.firstIndex(where: { SnoozeWords.ends.contains($0.lowercased()) }) {
       var text = words[(index + 1)...].joined(separator: " ")
       var names = Array(words[..<index])
       if names.isEmpty, index == 0, words.count > 2 {
@@ -81,17 +84,13 @@ private struct SnoozeWords {
           names = Array(rest[found.count...])
         }
       }
-      let end = try parser.moment(text, of: "until").instant(.future, in: parser.context)
-      guard let snooze = Answer.snooze(until: end, at: parser.context.instant) else {
-        throw CommandError(
-          .usage, "'\(Printable.text(text))' has passed.", hint: "Name a time in the future.")
-      }
-      return (names, snooze)
+      return (names, try self.until(text))
     }
     // The longest end of the words that is a length.
     for start in words.indices {
       let text = words[start...].joined(separator: " ")
       if let seconds = try? Input.length(text, in: parser.context) {
+        try refuseClock(text, seconds)
         return (Array(words[..<start]), .snooze(seconds: seconds))
       }
     }
@@ -105,4 +104,43 @@ private struct SnoozeWords {
     }
     return (words, nil)
   }
+
+  /// Returns the answer of a text that is only the length or the end: `20m`, `until 18:00`, `tomorrow 9am`.
+  ///
+  /// - Throws: `CommandError` if the text is neither.
+  func answer(_ text: String) throws -> Answer {
+    let words = text.split(separator: " ").map(String.init)
+    if let first = words.first?.lowercased(), words.count > 1 {
+      if SnoozeWords.ends.contains(first) || ["to", "at"].contains(first) {
+        return try until(words.dropFirst().joined(separator: " "))
+      }
+    }
+    if let seconds = try? Input.length(text, in: parser.context) {
+      try refuseClock(text, seconds)
+      return .snooze(seconds: seconds)
+    }
+    return try until(text)
+  }
+
+  /// Returns the answer that ends at a moment.
+  private func until(_ text: String) throws -> Answer {
+    let end = try parser.moment(text, of: "until").instant(.future, in: parser.context)
+    guard let snooze = Answer.snooze(until: end, at: parser.context.instant) else {
+      throw CommandError(
+        .usage, "'\(Printable.text(text))' has passed.", hint: "Name a time in the future.")
+    }
+    return snooze
+  }
+
+  /// Refuses `19:15`, which is a time of day for some people, and a length for others.
+  private func refuseClock(_ text: String, _ seconds: Int64) throws {
+    guard text.contains(":"), (try? Input.time(text, in: parser.context)) != nil else { return }
+    let length = Span.length(seconds).filter { $0 != " " }
+    throw CommandError(
+      .usage, "'\(Printable.text(text))' can mean until \(Printable.text(text)), or for \(length).",
+      hint: "Write 'until \(Printable.text(text))' or '\(length)'.")
+  }
+
+  /// The words before an end.
+  private static let ends: Set = ["until", "till", "til", "'til"]
 }

@@ -117,7 +117,7 @@ struct InputErrorText {
     case .namedDay: "this day has another date in each country or family"
     case .parity: "Belfry does not count even and odd days or weeks"
     case .place: "Belfry knows no places"
-    case .reminder: "a schedule has no reminders before it"
+    case .reminder: "a reminder is no part of a schedule"
     case .onceOfRule: "an alarm that repeats does not ring once"
     case .tooManyDates:
       "an alarm can leave out at most \(Schedule.Limits.maxExceptions) dates"
@@ -189,7 +189,8 @@ struct InputErrorText {
     case .unsupported(.payday): "Write the day, such as 'every 25th' or 'last workday'."
     case .unsupported(.namedDay): "Write the date, such as 'every 5 jun' or '4th thu of nov'."
     case .unsupported(.parity): "Write 'every 2 days', 'every other mon' or 'every 2 weeks on mon'."
-    case .unsupported(.reminder): "Use the option --warn, such as --warn 1w or --warn 30d,7d."
+    case .unsupported(.reminder):
+      "Beside the schedule of add and edit, write 'remind me 1 day before', or use the option --warn, such as --warn 1w or --warn 30d,7d."
     case .unsupported(.place): "Write a time, such as 18:00 or 'in 2 hours'."
     case .windowAlone(let from, let to):
       "Write 'every hour from \(formatted(from)) to \(formatted(to))', for example. An alarm has a start only: \(formatted(from))."

@@ -327,21 +327,22 @@ struct RingLoop {
       return key == "y" ? .skip() : nil
     }
     // On the full screen, the key is S.
-    guard key == "k" || key == "S" else { return answer(key, settings) }
+    guard key == "k" || key == "S" else { return answer(key, summary, settings) }
     if summary.ringsOnce { return nil }
     (question, message) = (.skip, "Skip this occurrence? [y] yes, [n] no")
     return nil
   }
 
-  private func answer(_ key: Character, _ settings: Settings) -> Answer? {
+  private func answer(_ key: Character, _ summary: AlarmSummary, _ settings: Settings) -> Answer? {
     switch key {
-    case "d": .done()
-    case "s": settings.slideToStop ? nil : .stop
-    case "z": .snooze(seconds: settings.snooze)
-    case "1": .snooze(seconds: 3600)
-    case "2": .snooze(seconds: 86_400)
-    case "3": .snooze(seconds: 604_800)
-    default: nil
+    case "d": return .done()
+    case "s": return settings.slideToStop ? nil : .stop
+    // A snooze that is off is refused with the reason.
+    case "z": return .snooze(seconds: settings.snooze)
+    default:
+      let now = context.present(after: opened).storeContext.now
+      return snoozes(summary, settings, now).first { $0.key == key }
+        .map { .snooze(seconds: $0.seconds) }
     }
   }
 
@@ -382,10 +383,14 @@ struct RingLoop {
     let zone =
       summary.zone == "floating" || summary.zone == output.zones.local.name
       ? "" : " \(summary.zone)"
+    // The large time is that of the occurrence.
+    let now = output.zones.local.civil(at: output.now)
+    let isLate = !zone.isEmpty || now.minuteNumber > civil.minuteNumber
+    let clock = isLate ? ", now \(output.times.brief(now))" : ""
     return FiringScreen(
       title: summary.title, badge: summary.badge, note: summary.note,
       time: output.times.time(civil.time),
-      subtitle: "\(output.times.date(civil.date))\(zone)",
+      subtitle: "\(output.times.date(civil.date))\(zone)\(clock)",
       position: others.isEmpty ? nil : "1 of \(others.count + 1)",
       others: others.map(\.title),
       snoozes: snoozes(summary, settings, output.now).map {

@@ -1,8 +1,11 @@
 /// Durations as text.
 public enum Span {
-  /// Returns the time until an event for display: `in 12 min`, `in 10 h 5 min`, `in 3 days`.
+  /// Returns the time until an event for display: `in 12 min`, `in 10 h 5 min`, `in 3 days`. From a week on, days are rounded to
+  /// the nearest: nobody calls 8 days and 23 hours 8 days.
   public static func until(_ seconds: Int64) -> String {
-    seconds < 60 ? "in less than a minute" : "in \(length(seconds))"
+    let isLong = seconds >= 7 * 86_400
+    return seconds < 60
+      ? "in less than a minute" : "in \(length(isLong ? seconds + 43_200 : seconds))"
   }
 
   /// Returns the time until an event for a display that is drawn at each minute, in whole minutes, rounded up: at 8:48, an

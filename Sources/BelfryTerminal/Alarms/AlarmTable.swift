@@ -372,10 +372,6 @@ package struct AlarmTable: Sendable {
     /// The first badge in one word; nil if it has no shorter form.
     var short: String?
     var color: Style.Color? = .faint
-    if status.state == .ringing, status.isUndelivered {
-      badges.append("not delivered")
-      color = .red
-    }
     if let warning = output.batteryWarnings[summary.id] {
       badges.append("battery \(warning.predicted)%")
       color = warning.risk == .critical ? .red : .orange
@@ -390,6 +386,9 @@ package struct AlarmTable: Sendable {
       badges.append("\(status.missed.count) missed")
       color = .red
     }
+    // The state is `due`, which says the same in short.
+    let isUndelivered = status.state == .ringing && status.isUndelivered
+    if isUndelivered { badges.append("not delivered") }
     if let until = status.pausedUntil {
       let prefix = status.state == .paused ? "until" : "paused until"
       let end = local(until, summary.zone)
@@ -422,7 +421,9 @@ package struct AlarmTable: Sendable {
     }
     if let short { shorter.append(badges.count > 1 ? short + " …" : short) }
     // The next occurrence follows from the schedule.
-    if badges.first == nextBadge { shorter.append("") }
+    if badges.first == nextBadge || isUndelivered && badges.first == "not delivered" {
+      shorter.append("")
+    }
     return TextColumns.Cell(badges.joined(separator: ", "), color, shorter: shorter)
   }
 }

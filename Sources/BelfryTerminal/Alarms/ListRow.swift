@@ -12,6 +12,9 @@ package struct AlarmRow: Equatable, Sendable {
   /// True for a pause that has begun, also while an earlier occurrence rings or is pending.
   package let isPaused: Bool
 
+  /// True if somebody has to answer it: it rings, was missed, or waits for confirmation.
+  package var needsAnswer: Bool { [.ringing, .missed, .pending].contains(state) }
+
   package init(
     id: Identifier, title: String, state: AlarmStatus.State, line: TableLine = TableLine(""),
     isPaused: Bool = false

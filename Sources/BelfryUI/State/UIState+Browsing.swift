@@ -4,7 +4,7 @@ import BelfryTerminal
 /// The keys of the list and of the pages.
 extension UIState {
   mutating func browse(_ key: Key) -> [UIEffect] {
-    answerable = []
+    (answerable, successor) = ([], nil)
     if case .character(let character) = key.code, !key.isControl, !key.isAlt,
       let number = character.wholeNumberValue, let tab = Tab(rawValue: number - 1)
     {
@@ -79,15 +79,17 @@ extension UIState {
         || command == .done && [.pending, .missed].contains($0.state)
     }
     let answered = fitting.isEmpty ? ids : fitting.map(\.id)
+    if targets.count == 1, [.done, .stop, .snooze, .snoozeFor, .skip].contains(command) {
+      expectAnswer(to: first)
+    }
     if [.done, .stop, .snooze].contains(command) { leftOut = ids.count - answered.count }
     let title = targets.count == 1 ? first.title : "\(targets.count) alarms"
     switch command {
     case .done:
       if targets.count == 1, first.state == .active {
-        return begin(
-          .command, "done \(first.id.short) --early",
-          hint: wrapped(
-            "\(first.title) has not rung yet. Enter marks its next occurrence as done."))
+        return ask(
+          "\(named(first)) has not rung yet. Mark its next occurrence as done?",
+          .run(["done", first.id.text, "--early"]))
       }
       return [.answer(.done, answered)]
     case .stop:
@@ -130,11 +132,33 @@ extension UIState {
     case .ring: return openRinging(first.state == .ringing ? first.id : nil)
     case .editFile: return [.editFile(first.id)]
     case .delete:
-      mode = .question(
-        Question(
-          text: "Delete \(title) on all devices?", effect: .run(["delete"] + words + ["--yes"])))
-      return []
+      return ask(
+        "Delete \(targets.count == 1 ? named(first) : title) on all devices?",
+        .run(["delete"] + words + ["--yes"]))
     default: return []
+    }
+  }
+
+  /// Asks a question, which y answers with an effect.
+  private mutating func ask(_ text: String, _ effect: UIEffect) -> [UIEffect] {
+    mode = .question(Question(text: text, effect: effect))
+    return []
+  }
+
+  /// Returns the title of an alarm, with its id if another one has the same title.
+  private func named(_ row: AlarmRow) -> String {
+    let isShared = list.content.rows.contains { $0.alarm?.title == row.title && $0.id != row.id }
+    return isShared ? "\(row.title) (\(row.id.short))" : row.title
+  }
+
+  /// Remembers the alarm that is selected after an answer to another one that waited for it.
+  private mutating func expectAnswer(to row: AlarmRow) {
+    successor = nil
+    guard row.needsAnswer || row.state == .snoozed, let index = list.selectedIndex else { return }
+    let rows = list.content.rows
+    let others = Array(rows[(index + 1)...]) + rows[..<index].reversed()
+    if let next = others.first(where: { $0.alarm?.needsAnswer == true })?.id {
+      successor = Successor(of: row.id, next: next)
     }
   }
 
@@ -143,16 +167,11 @@ extension UIState {
     guard ids.count == 1 else { return [.answer(.skip, ids)] }
     switch row.state {
     case .missed:
-      return begin(
-        .command, "dismiss \(row.id.short)",
-        hint: wrapped(
-          "\(row.title) was missed. Enter dismisses that. With skip in place of dismiss, Enter skips the next occurrence."
-        ))
+      return ask("\(named(row)) was missed. Dismiss that?", .run(["dismiss", row.id.text]))
     case .pending:
-      return begin(
-        .command, "skip \(row.id.short)",
-        hint: wrapped(
-          "\(row.title) waits for done, and goes on waiting. Enter skips its next occurrence."))
+      return ask(
+        "\(named(row)) waits for done, and goes on waiting. Skip its next occurrence?",
+        .run(["skip", row.id.text, "--yes"]))
     case .active, .ringing, .snoozed, .paused, .disabled, .finished:
       return [.answer(.skip, ids)]
     }

@@ -109,7 +109,9 @@ extension UIState {
       if words.isEmpty { return [] }
       let takesText = verb == "rename" || ids.isEmpty
       let verbs = verb.split(separator: " ").map(String.init)
-      return run(verbs + ids.map(\.text) + (takesText ? [text] : words), of: prompt)
+      // No word of the time may name another alarm.
+      return run(
+        verbs + ids.map(\.text) + (takesText ? [text] : ["--when=" + text]), of: prompt)
     }
   }
 

@@ -107,6 +107,7 @@ extension UIState {
       list.selected = (after ?? rows.lastIndex { $0.id != nil }).flatMap { rows[$0].id }
     }
     if list.selected == nil { showsDetails = false }
+    selectSuccessor()
     scrollToSelection()
     reportAnswers()
     var effects = list.selected == before.selected ? [] : readDetails()
@@ -123,6 +124,24 @@ extension UIState {
       }
     }
     return effects
+  }
+
+  /// Selects the next alarm that waits for an answer, once the selected one was answered, so that the same key again does not
+  /// answer its next occurrence.
+  private mutating func selectSuccessor() {
+    guard let wanted = successor else { return }
+    if wanted.of != list.selected || showsDetails {
+      successor = nil
+      return
+    }
+    let rows = list.content.rows.compactMap(\.alarm)
+    guard let answered = rows.first(where: { $0.id == wanted.of }), !answered.needsAnswer else {
+      return
+    }
+    successor = nil
+    if rows.contains(where: { $0.id == wanted.next && $0.needsAnswer }) {
+      list.selected = wanted.next
+    }
   }
 
   /// Says what was answered on the screen of what rings.
@@ -193,8 +212,15 @@ extension UIState {
     running = nil
     let outcome = outcome.noting(leftOut: leftOut)
     if outcome.title.isEmpty { leftOut = 0 }
+    if outcome.isError { successor = nil }
     if let again = takeRefused(outcome) { return again }
-    if let words = outcome.terminalCommand { return [.runOnTerminal(words)] }
+    if let words = outcome.terminalCommand {
+      guard case .form(var form) = mode, form.isSaving else { return [.runOnTerminal(words)] }
+      // The preview has the readings of what is not clear.
+      form.isSaving = false
+      mode = form.preview.isEmpty ? .browsing : .form(form)
+      return form.preview.isEmpty ? [.runOnTerminal(words)] : []
+    }
     var isSaved = false
     if case .form(let form) = mode, form.isSaving {
       if outcome.isError { return refuse(form, outcome.lines) }

@@ -21,6 +21,8 @@ package struct UIState: Sendable {
   package internal(set) var refusable: Refusable?
   /// The alarms that waited for an answer when the screen of what rings was opened, until an answer there was reported.
   var answerable: [AlarmRow] = []
+  /// The next alarm that waits for an answer, while one is being answered.
+  var successor: Successor?
   /// The number of marked alarms that the answer being given does not fit.
   var leftOut = 0
   /// The command that runs; nil for none.
@@ -195,6 +197,12 @@ package struct UIState: Sendable {
   package struct Refusable: Sendable {
     package let words: [String]
     package let prompt: Prompt
+  }
+
+  /// The alarm to select once another one was answered.
+  struct Successor: Sendable {
+    let of: Identifier
+    let next: Identifier
   }
 
   /// A question that is answered with y or n.

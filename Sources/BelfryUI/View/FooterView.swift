@@ -1,18 +1,21 @@
 import BelfryTerminal
 
-/// The keys that are used most, as many as fit.
+/// The keys that are used most, as many as fit, and the number of lines below those that are shown.
 enum FooterView {
-  static func draw(_ state: UIState, in area: Area, _ buffer: inout Buffer) {
+  static func draw(_ state: UIState, more: Int, in area: Area, _ buffer: inout Buffer) {
+    let note = more > 0 ? " \(more) more " : ""
+    let room = area.columns - note.count
+    buffer.put(note, column: room, row: area.row, CellStyle.faint.with(.reverse))
     var shown = keys(state)
     func width() -> Int {
       shown.reduce(0) { $0 + TextWidth.of($1.0) + TextWidth.of($1.1) + 3 } - 1
     }
     // The last two, for help and the end, are always shown.
-    while shown.count > 2, width() > area.columns - 1 { shown.remove(at: shown.count - 3) }
+    while shown.count > 2, width() > room - 1 { shown.remove(at: shown.count - 3) }
     var column = 1
     for (key, label) in shown {
-      column = buffer.put(key, column: column, row: area.row, .bold) + 1
-      column = buffer.put(label, column: column, row: area.row, .faint) + 2
+      column = buffer.put(key, column: column, row: area.row, .bold, until: room) + 1
+      column = buffer.put(label, column: column, row: area.row, .faint, until: room) + 2
     }
   }
 

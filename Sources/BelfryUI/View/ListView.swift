@@ -2,7 +2,8 @@ import BelfryTerminal
 
 /// The list of alarms.
 enum ListView {
-  static func draw(_ state: UIState, in area: Area, _ buffer: inout Buffer) {
+  /// Draws the list. Returns the number of lines below it.
+  static func draw(_ state: UIState, in area: Area, _ buffer: inout Buffer) -> Int {
     let list = state.list
     if list.content.rows.isEmpty {
       let lines = list.content.placeholder
@@ -25,5 +26,6 @@ enum ListView {
         buffer.select(row: row, of: area)
       }
     }
+    return max(0, list.content.rows.count - list.top - area.rows)
   }
 }

@@ -13,9 +13,9 @@ enum PromptView {
       draw(label(prompt.purpose), prompt.editor, area, &buffer)
     case .help(let editor, _): draw("keys:", editor, area, &buffer)
     case .question(let question):
-      buffer.put(
-        "\(question.text) y/n", column: 1, row: area.row,
-        .bold)
+      let lines = TextWidth.wrapped("\(question.text) y/n", to: max(8, area.columns - 2))
+      drawPreview(lines.dropLast(), above: area, &buffer)
+      buffer.put(lines.last ?? "", column: 1, row: area.row, .bold)
     case .output(let title, _):
       buffer.put("belfry \(title)", column: 1, row: area.row, .faint)
     case .holding(let holding) where !holding.isAnswered:

@@ -16,35 +16,45 @@ extension UIState {
     let layout = layout
     if purpose != .everything {
       PurposeView.draw(self, layout, &buffer)
-      FooterView.draw(self, in: layout.footer, &buffer)
+      FooterView.draw(self, more: 0, in: layout.footer, &buffer)
       return buffer
     }
     HeadView.draw(self, in: layout.head, &buffer)
+    var more = 0
     switch mode {
-    case .help(let editor, let top): HelpView.draw(self, editor, top, layout, &buffer)
-    case .output(_, let page): PageView.draw(page, in: layout.main, &buffer)
+    case .help(let editor, let top): more = HelpView.draw(self, editor, top, layout, &buffer)
+    case .output(_, let page): more = PageView.draw(page, in: layout.main, &buffer)
     case .form(let form): FormView.draw(form, layout, &buffer)
-    default: drawTab(layout, &buffer)
+    default: more = drawTab(layout, &buffer)
     }
     PromptView.draw(self, layout, &buffer)
-    FooterView.draw(self, in: layout.footer, &buffer)
+    FooterView.draw(self, more: more, in: layout.footer, &buffer)
     return buffer
   }
 
-  private func drawTab(_ layout: Layout, _ buffer: inout Buffer) {
+  /// Draws the page. Returns the number of lines below it.
+  private func drawTab(_ layout: Layout, _ buffer: inout Buffer) -> Int {
     guard tab == .alarms else {
       return PageView.draw(pages[tab], in: layout.main, &buffer)
     }
     if showsDetails {
       return PageView.draw(details?.lines, details?.top ?? 0, in: layout.main, &buffer)
     }
-    ListView.draw(self, in: layout.main, &buffer)
-    guard let side = layout.side else { return }
+    let more = ListView.draw(self, in: layout.main, &buffer)
+    guard let side = layout.side else { return more }
     for row in side.row..<side.row + side.rows {
       buffer.put("│", column: side.column - 1, row: row, .faint)
     }
     // The details of the alarm before stay until the next ones are read, so that little changes on a slow line.
-    if list.selected != nil { PageView.draw(details?.lines, details?.top ?? 0, in: side, &buffer) }
+    guard list.selected != nil else { return more }
+    let below = PageView.draw(details?.lines, details?.top ?? 0, in: side, &buffer)
+    if below > 0 {
+      let note = " \(below) more "
+      let (column, row) = (side.column + side.columns - note.count, side.row + side.rows - 1)
+      buffer.clear(Area(column: column - 1, row: row, columns: 1, rows: 1))
+      buffer.put(note, column: column, row: row, CellStyle.faint.with(.reverse))
+    }
+    return more
   }
 }
 
