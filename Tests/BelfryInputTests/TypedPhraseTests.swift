@@ -209,6 +209,23 @@ import Testing
     #expect(error == .missing(.day, after: "may"))
   }
 
+  @Test(
+    "A title behind a colon leaves each schedule as it is, and so does one in front",
+    arguments: [true, false])
+  func titleOfEachPhrase(isBehind: Bool) throws {
+    for row in try ["accepted.txt", "typed.txt"].flatMap(PhraseTests.Row.all) {
+      guard let schedule = try? Input.schedule(row.phrase, in: Self.context) else { continue }
+      let text = isBehind ? "\(row.phrase): Foo bar" : "Foo bar: \(row.phrase)"
+      do throws(InputError) {
+        let line = try Input.line(text.split(separator: " ").map(String.init), in: Self.context)
+        let read = try Input.schedule(line.schedule, in: Self.context)
+        #expect(line.title == "Foo bar" && read == schedule, "\(text): \(line)")
+      } catch {
+        Issue.record("\(text): \(error)")
+      }
+    }
+  }
+
   /// The date of a start must not be lost.
   @Test(arguments: ["from 4 jan 8am", "starts monday 4 jan 8am", "since 1 nov 9am", "from monday"])
   func startWithoutARule(_ phrase: String) throws {
