@@ -113,6 +113,23 @@ import Testing
     #expect(text(.rgb).contains("\u{1B}[0;1;38;2;255;0;0;44mred"))
   }
 
+  @Test("With 16 colors, text on the background of the terminal is neither gray nor bright")
+  func readableColors() {
+    let colors = TerminalColors.palette16
+    func reduced(_ color: CellColor, on background: CellColor = .standard) -> CellColor {
+      colors.reduced(CellStyle(color, on: background)).foreground
+    }
+    for number in UInt8(16)...255 {
+      guard case .palette(let nearest) = reduced(.palette(number)) else { continue }
+      #expect((1...6).contains(nearest), "\(number)")
+    }
+    #expect(reduced(.rgb(255, 255, 255)) == .standard && reduced(.rgb(200, 190, 190)) == .standard)
+    #expect(reduced(.rgb(0, 255, 255)) == .palette(6))
+    // What was chosen by its number stays, and so does what has a background of its own.
+    #expect(reduced(.palette(15)) == .palette(15))
+    #expect(reduced(.rgb(255, 255, 255), on: .palette(4)) == .palette(15))
+  }
+
   @Test("A list that scrolls is moved by the terminal, and a repaint needs no clearing")
   func scrolling() {
     func list(_ first: Int, selected: Int) -> Buffer {

@@ -26,9 +26,20 @@ package enum TerminalColors: Sendable {
   /// Returns a style with the nearest colors that the terminal has.
   func reduced(_ style: CellStyle) -> CellStyle {
     var style = style
-    style.foreground = reduced(style.foreground)
+    style.foreground =
+      style.background == .standard ? readable(style.foreground) : reduced(style.foreground)
     style.background = reduced(style.background)
     return style
+  }
+
+  /// Returns the nearest color that is readable on a dark and on a light background: of 16, none that is gray or bright.
+  private func readable(_ color: CellColor) -> CellColor {
+    let nearest = reduced(color)
+    guard self == .palette16, nearest != color, case .palette(let number) = nearest else {
+      return nearest
+    }
+    let isGray = number % 8 == 0 || number % 8 == 7
+    return isGray ? .standard : .palette(number % 8)
   }
 
   private func reduced(_ color: CellColor) -> CellColor {
