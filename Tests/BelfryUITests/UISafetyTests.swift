@@ -164,6 +164,26 @@ import Testing
     ui.alarms[6] = UIFixture.row(6)
     ui.send(.ended(.init(lines: ["Done: Alarm 6."])))
     #expect(ui.selected == "Alarm 2")
+    // So it does after a prompt that was refused first.
+    ui.alarms[0] = UIFixture.row(0, state: .ringing)
+    ui.send(.changed)
+    ui.press("Z")
+    for text in ["banana", "1h"] {
+      ui.press("ctrl-u")
+      ui.type(text)
+      ui.press("enter")
+      guard case .run(let words)? = ui.asked.last else { continue }
+      if text == "1h" { ui.alarms[2] = UIFixture.row(2, state: .snoozed) }
+      ui.send(
+        .ended(
+          .init(
+            title: words.joined(separator: " "), lines: ["\(text)."], isError: text == "banana")))
+    }
+    #expect(ui.selected == "Alarm 0")
+    ui.alarms[0] = UIFixture.row(0)
+    ui.alarms[2] = UIFixture.row(2, state: .ringing)
+    ui.send(.changed)
+    ui.press("g")
     // Without another one, the selection follows its alarm, and so it does if another device answers.
     ui.press("d")
     ui.alarms[2] = UIFixture.row(2)

@@ -212,8 +212,8 @@ extension UIState {
     running = nil
     let outcome = outcome.noting(leftOut: leftOut)
     if outcome.title.isEmpty { leftOut = 0 }
-    if outcome.isError { successor = nil }
     if let again = takeRefused(outcome) { return again }
+    if outcome.isError { successor = nil }
     if let words = outcome.terminalCommand {
       guard case .form(var form) = mode, form.isSaving else { return [.runOnTerminal(words)] }
       // The preview has the readings of what is not clear.
