@@ -41,9 +41,7 @@ extension Input {
   static func titleCount(
     _ words: ArraySlice<String>, behind front: ArraySlice<String>, in context: InputContext
   ) -> Int {
-    let tail = words.indices.dropFirst().first { start in
-      (try? schedule((front + words[start...]).joined(separator: " "), in: context)) != nil
-    }
+    let tail = words.indices.dropFirst().first { isSchedule(front + words[$0...], in: context) }
     return (tail ?? words.endIndex) - words.startIndex
   }
 

@@ -90,10 +90,9 @@ extension InputReader {
   mutating func acceptCompletion() -> Bool {
     if acceptCompletedAction() { return true }
     return accept(
-      "done", "it is done", "it was done", "it's done", "being done", "completion",
-      "each completion", "the last completion", "doing it", "completed", "i did it",
-      "it was last done", "it was last changed", "it was changed", "last done", "last changed",
-      "the last time", "changed", "finished", "last completion")
+      "done", "it is done", "it was done", "it's done", "being done", "completion", "doing it",
+      "completed", "i did it", "it was last done", "it was last changed", "it was changed",
+      "last done", "last changed", "changed", "finished")
   }
 
   /// Reads `the last change`, `each service` and the like.

@@ -197,23 +197,26 @@ extension ScheduleReader {
   /// Reads `once` and `only` behind another clause, where they may only confirm it.
   mutating func readRemark() -> Bool {
     if reader.position == 0 { return readRemarkAtStart() }
-    if reader.accept("just once", "only once", "once only", "once") {
+    if acceptOnce() {
       isOnce = true
       return true
     }
     return reader.accept("only")
   }
 
+  private mutating func acceptOnce() -> Bool {
+    reader.accept("just once", "only once", "once only", "once")
+  }
+
   /// Reads the remark in `once, in 20 minutes` and `only on sundays`. `once in two weeks` may be a rule.
   private mutating func readRemarkAtStart() -> Bool {
     let start = reader.position
-    if reader.accept("just once", "only once", "once only", "once") {
+    if acceptOnce() {
       isOnce = [",", "on", "at"].contains(reader.word)
       if !isOnce { reader.position = start }
       return isOnce
     }
-    guard reader.peek(1).isEmpty == false else { return false }
-    return reader.accept("only")
+    return !reader.peek(1).isEmpty && reader.accept("only")
   }
 
   /// Checks that `once` agrees with the rule. `one time` means the same if there is no rule that repeats.

@@ -49,8 +49,8 @@ package struct AlarmTable: Sendable {
     case of(Set<Identifier>)
   }
 
-  private let output: AlarmOutput
-  private var times: TimeText { output.times }
+  let output: AlarmOutput
+  var times: TimeText { output.times }
   private var style: Style { output.style }
   private let days: DayBounds
   /// True for a column of ids.
@@ -280,7 +280,7 @@ package struct AlarmTable: Sendable {
       TextColumns.Cell(
         Printable.text(summary.shownTitle), group == .now ? .bold : muted,
         ending: ambiguous.contains(summary.id) ? " (\(summary.id.short))" : ""))
-    rows.append(badges(summary, status, group))
+    rows.append(remarks(summary, status, group))
     let when = when(summary, status)
     rows.append(TextColumns.Cell(when, muted))
     rows.append(TextColumns.Cell(schedule(summary, isDated: !when.isEmpty), .faint))
@@ -332,14 +332,8 @@ package struct AlarmTable: Sendable {
     }
   }
 
-  /// Returns the occurrence that a row shows, if it was moved, or else the first one that was; nil if there is none.
-  private func moved(_ status: AlarmStatus) -> (civil: CivilDateTime, isShown: Bool)? {
-    let shown = status.state == .active ? status.next?.civil : status.current
-    if let shown, status.moved[shown] != nil { return (shown, true) }
-    return status.moved.keys.min().map { ($0, false) }
-  }
-
-  private func next(_ summary: AlarmSummary) -> String? {
+  /// Returns the next occurrence in a few words; nil if there is none.
+  func next(_ summary: AlarmSummary) -> String? {
     guard let next = summary.next else { return nil }
     if let countdown = countdown(next) { return countdown }
     return times.isLocal(summary.zone) ? times.relative(next.time) : times.relative(next.at)
@@ -356,74 +350,8 @@ package struct AlarmTable: Sendable {
   }
 
   /// Returns a civil time of a zone on this device's wall clock.
-  private func local(_ civil: CivilDateTime, _ zone: String) -> CivilDateTime {
+  func local(_ civil: CivilDateTime, _ zone: String) -> CivilDateTime {
     guard !times.isLocal(zone), let rules = output.zones.zone(recorded: zone) else { return civil }
     return output.zones.local.civil(at: rules.instant(of: civil))
-  }
-
-  /// Returns what else there is to know about an alarm, the most urgent first.
-  private func badges(
-    _ summary: AlarmSummary, _ status: AlarmStatus, _ group: Group
-  ) -> TextColumns.Cell {
-    if summary.isPlain, output.batteryWarnings[summary.id] == nil {
-      return TextColumns.Cell()
-    }
-    var badges: [String] = []
-    /// The first badge in one word; nil if it has no shorter form.
-    var short: String?
-    var color: Style.Color? = .faint
-    if let warning = output.batteryWarnings[summary.id] {
-      badges.append("battery \(warning.predicted)%")
-      color = warning.risk == .critical ? .red : .orange
-    }
-    if status.state == .snoozed, status.snooze?.count == 0 { badges.append("quiet hours") }
-    let isPending = status.state == .pending
-    if status.pending.count > (isPending ? 1 : 0) {
-      badges.append("\(status.pending.count) pending")
-      color = color == .faint ? .brightMagenta : color
-    }
-    if status.missed.count > (status.state == .missed ? 1 : 0) {
-      badges.append("\(status.missed.count) missed")
-      color = .red
-    }
-    // The state is `due`, which says the same in short.
-    let isUndelivered = status.state == .ringing && status.isUndelivered
-    if isUndelivered { badges.append("not delivered") }
-    if let until = status.pausedUntil {
-      let prefix = status.state == .paused ? "until" : "paused until"
-      let end = local(until, summary.zone)
-      if badges.isEmpty, status.state != .paused { short = "paused" }
-      badges.append(
-        "\(prefix) \(end.time == .midnight ? times.relative(end.date) : times.brief(end))")
-    }
-    if let skipped = status.skipped.first {
-      let more = status.skipped.count > 1 ? " +\(status.skipped.count - 1)" : ""
-      let time = status.time(of: skipped)
-      if badges.isEmpty { short = "skips" }
-      badges.append("skips \(times.relative(local(time, summary.zone)))\(more)")
-    }
-    if let moved = moved(status) {
-      let own = times.relative(local(moved.civil, summary.zone))
-      let time = times.relative(local(status.time(of: moved.civil), summary.zone))
-      if badges.isEmpty { short = "moved" }
-      badges.append(moved.isShown ? "moved from \(own)" : "\(own) moved to \(time)")
-    }
-    // Before the tags, which are cut on a narrow screen.
-    let nextBadge = group == .now ? next(summary).map { "next \($0)" } : nil
-    if let nextBadge { badges.append(nextBadge) }
-    if !summary.tags.isEmpty {
-      badges.append(summary.tags.sorted().map { "+\($0.text)" }.joined(separator: " "))
-    }
-    if summary.hasCascade { badges.append("cascade") }
-    if let partner = summary.partner { badges.append("partner \(Printable.text(partner))") }
-    var shorter = (1..<max(1, badges.count)).reversed().map {
-      badges.prefix($0).joined(separator: ", ") + " …"
-    }
-    if let short { shorter.append(badges.count > 1 ? short + " …" : short) }
-    // The next occurrence follows from the schedule.
-    if badges.first == nextBadge || isUndelivered && badges.first == "not delivered" {
-      shorter.append("")
-    }
-    return TextColumns.Cell(badges.joined(separator: ", "), color, shorter: shorter)
   }
 }

@@ -15,6 +15,9 @@ package struct AlarmRow: Equatable, Sendable {
   /// True if somebody has to answer it: it rings, was missed, or waits for confirmation.
   package var needsAnswer: Bool { [.ringing, .missed, .pending].contains(state) }
 
+  /// True if it is in the group *Now*: it needs an answer, or is snoozed.
+  package var isOpen: Bool { needsAnswer || state == .snoozed }
+
   package init(
     id: Identifier, title: String, state: AlarmStatus.State, line: TableLine = TableLine(""),
     isPaused: Bool = false

@@ -154,7 +154,7 @@ extension UIState {
   /// Remembers the alarm that is selected after an answer to another one that waited for it.
   private mutating func expectAnswer(to row: AlarmRow) {
     successor = nil
-    guard row.needsAnswer || row.state == .snoozed, let index = list.selectedIndex else { return }
+    guard row.isOpen, let index = list.selectedIndex else { return }
     let rows = list.content.rows
     let others = Array(rows[(index + 1)...]) + rows[..<index].reversed()
     if let next = others.first(where: { $0.alarm?.needsAnswer == true })?.id {
@@ -229,9 +229,7 @@ extension UIState {
 
   /// Opens the screen of an alarm that rings, or of all. The list then says what was answered there.
   private mutating func openRinging(_ id: Identifier?) -> [UIEffect] {
-    answerable = list.content.rows.compactMap(\.alarm).filter {
-      [.ringing, .snoozed, .missed, .pending].contains($0.state)
-    }
+    answerable = list.content.rows.compactMap(\.alarm).filter(\.isOpen)
     return [.runOnTerminal(["ring"] + (id.map { [$0.text] } ?? []))]
   }
 

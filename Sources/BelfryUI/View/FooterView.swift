@@ -3,9 +3,7 @@ import BelfryTerminal
 /// The keys that are used most, as many as fit, and the number of lines below those that are shown.
 enum FooterView {
   static func draw(_ state: UIState, more: Int, in area: Area, _ buffer: inout Buffer) {
-    let note = more > 0 ? " \(more) more " : ""
-    let room = area.columns - note.count
-    buffer.put(note, column: room, row: area.row, CellStyle.faint.with(.reverse))
+    let room = buffer.putMore(more, before: area.columns, row: area.row)
     var shown = keys(state)
     func width() -> Int {
       shown.reduce(0) { $0 + TextWidth.of($1.0) + TextWidth.of($1.1) + 3 } - 1

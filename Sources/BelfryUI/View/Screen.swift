@@ -49,16 +49,22 @@ extension UIState {
     guard list.selected != nil else { return more }
     let below = PageView.draw(details?.lines, details?.top ?? 0, in: side, &buffer)
     if below > 0 {
-      let note = " \(below) more "
-      let (column, row) = (side.column + side.columns - note.count, side.row + side.rows - 1)
+      let row = side.row + side.rows - 1
+      let column = buffer.putMore(below, before: side.column + side.columns, row: row)
       buffer.clear(Area(column: column - 1, row: row, columns: 1, rows: 1))
-      buffer.put(note, column: column, row: row, CellStyle.faint.with(.reverse))
     }
     return more
   }
 }
 
 extension Buffer {
+  /// Draws the number of lines that are not shown, if there are any. Returns the column at which it begins.
+  mutating func putMore(_ count: Int, before end: Int, row: Int) -> Int {
+    let note = count > 0 ? " \(count) more " : ""
+    put(note, column: end - note.count, row: row, CellStyle.faint.with(.reverse))
+    return end - note.count
+  }
+
   /// Shows a row of an area as selected.
   mutating func select(row: Int, of area: Area) {
     let line = Area(column: area.column, row: row, columns: area.columns, rows: 1)
